@@ -1,0 +1,1 @@
+"""What problem authors use: scaffold, lint, validate."""

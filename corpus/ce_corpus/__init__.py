@@ -1,0 +1,1 @@
+"""Problems where they are kept: in folders, in packs, on the hub."""

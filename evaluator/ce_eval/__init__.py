@@ -1,0 +1,1 @@
+"""The evaluator: plan, build, run and grade solutions."""

@@ -1,0 +1,1 @@
+"""What corpus maintainers use: plan, cut, verify, diff, export."""
