@@ -1,0 +1,81 @@
+"""Which problems a folder tree holds, and which one a name means."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ce_corpus.folder import ProblemFolder, load_folder
+from ce_schema.errors import InputError, did_you_mean
+from ce_schema.paths import folder_name
+from ce_schema.spec import SPEC_FILE
+
+
+def problem_folders(tree: Path) -> list[Path]:
+    """Every folder below ``tree`` (itself included) that holds a spec, sorted by path."""
+    return sorted(_find(tree))
+
+
+def _find(folder: Path) -> Iterator[Path]:
+    if (folder / SPEC_FILE).is_file() or (folder / SPEC_FILE).is_symlink():
+        yield folder
+        return
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+            yield from _find(Path(entry.path))
+
+
+def short_label(path: Path) -> str:
+    """``path`` relative to the working folder where it lies below it, else as it is."""
+    try:
+        return str(path.absolute().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def load_folders(paths: Sequence[Path]) -> Iterator[ProblemFolder]:
+    """Load each folder, labelled the way a user would type it."""
+    for path in paths:
+        yield load_folder(path, short_label(path))
+
+
+def choose_folders(tree: Path, names: Sequence[str]) -> list[Path]:
+    """The folders that ``names`` mean: task ids, folder names, paths, or groups (all of its problems).
+
+    Raises:
+        InputError: a name means nothing here; near names are suggested.
+    """
+    folders = problem_folders(tree)
+    by_name: dict[str, list[Path]] = {}
+    for folder in folders:
+        by_name.setdefault(folder.name, []).append(folder)
+        by_name.setdefault(folder.parent.name, []).append(folder)
+        # `thrust` means thrust-1, thrust-2, ...: the topic of the folder's name.
+        stem, _, number = folder.name.rpartition("-")
+        if number.isdigit() and stem != folder.parent.name:
+            by_name.setdefault(stem, []).append(folder)
+    chosen: dict[Path, None] = {}
+    for name in names:
+        matches = by_name.get(folder_name(name), [])
+        if not matches and (Path(name) / SPEC_FILE).is_file():
+            matches = [Path(name).absolute()]
+        if not matches and Path(name).is_dir():
+            matches = problem_folders(Path(name).absolute())
+        if not matches:
+            known = sorted({*by_name, *(_task_id(folder) for folder in folders)})
+            raise InputError(
+                f"'{name}' is neither a task nor a group here.{did_you_mean(name, known)}",
+                fix="ce-author show lists the tasks",
+            )
+        chosen.update(dict.fromkeys(matches))
+    return list(chosen)
+
+
+def _task_id(folder: Path) -> str:
+    stem, _, number = folder.name.rpartition("-")
+    return f"{stem}/{number}" if stem else folder.name
