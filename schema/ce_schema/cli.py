@@ -1,0 +1,232 @@
+"""What the commands of the toolkit share: lazy groups, the shape of errors, tables and JSON.
+
+A command line starts fast because a group knows its commands by name and help text only; the module
+of a command is imported when that command runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from ce_schema.errors import CeError, ExitCode, InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+# A process that dies of SIGPIPE is what `command | head` expects from any tool.
+_BROKEN_PIPE_EXIT = 141
+
+# Which extra brings a package that a command imports.
+_EXTRA_OF_PACKAGE = {
+    "anthropic": "gen",
+    "cookiecutter": "author",
+    "cuda": "eval",
+    "docker": "container",
+    "git": "author",
+    "harbor": "harbor",
+    "huggingface_hub": "hub",
+    "jsonschema": "author",
+    "openai": "gen",
+    "pynvml": "eval",
+    "ray": "ray",
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they run.
+
+    Args:
+        lazy: command name → (``"module:attribute"``, one line of help), in the order of the listing.
+    """
+
+    def __init__(self, *args: Any, lazy: Mapping[str, tuple[str, str]] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._lazy = dict(lazy or {})
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands, in the order in which a user meets them."""
+        return [*self._lazy, *super().list_commands(ctx)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, imported now, or None."""
+        if cmd_name not in self._lazy:
+            return super().get_command(ctx, cmd_name)
+        from importlib import import_module
+
+        module, _, attribute = self._lazy[cmd_name][0].partition(":")
+        command = getattr(import_module(module), attribute)
+        assert isinstance(command, click.Command), f"{module}:{attribute} is no command"
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with near names where there is no such command."""
+        name = args[0]
+        known = self.list_commands(ctx)
+        if name not in known and not name.startswith("-") and not ctx.resilient_parsing:
+            raise click.UsageError(f"there is no command '{name}'.{did_you_mean(name, known)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        rows = [(name, self._short_help(ctx, name)) for name in self.list_commands(ctx)]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete command names without importing the commands."""
+        from click.shell_completion import CompletionItem
+
+        names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        items = [CompletionItem(name, help=self._short_help(ctx, name)) for name in names]
+        return items + click.Command.shell_complete(self, ctx, incomplete)
+
+    def _short_help(self, ctx: click.Context, name: str) -> str:
+        if name in self._lazy:
+            return self._lazy[name][1]
+        command = super().get_command(ctx, name)
+        return command.get_short_help_str(100) if command else ""
+
+
+def run_main(group: click.Command, prog_name: str, args: Sequence[str] | None = None) -> NoReturn:
+    """Run a command line and end the process with its exit code.
+
+    Whatever the user can act on is printed to stderr as ``error: what``, ``at: where``, ``fix: how``.
+    A command gives its exit code by returning an integer (`ExitCode`), by ``ctx.exit`` or by raising.
+    """
+    if f"_{prog_name}_COMPLETE".replace("-", "_").upper() in os.environ:
+        group.main(prog_name=prog_name)  # a shell asks for completions
+    try:
+        # Not through click's `main`: it would report errors in its own shape and exit codes.
+        with group.make_context(
+            prog_name, list(sys.argv[1:] if args is None else args), color=_colour()
+        ) as context:
+            result = group.invoke(context)
+        sys.stdout.flush()
+        code = int(result) if isinstance(result, int) else int(ExitCode.OK)
+    except click.exceptions.Exit as ended:
+        code = ended.exit_code
+    except CeError as error:
+        print_error(error)
+        code = error.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        code = ExitCode.USAGE
+    except click.ClickException as error:
+        print_error(_as_error(error))
+        code = ExitCode.USAGE
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted; run again to resume", err=True)
+        code = ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        # Nobody reads any more; the flush at exit must not complain about it again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = _BROKEN_PIPE_EXIT
+    except ModuleNotFoundError as error:
+        print_error(_missing_package(error))
+        code = ExitCode.MACHINE_LACKS
+    sys.exit(code)
+
+
+def _colour() -> bool | None:
+    """False where the user wants no colour; None leaves it to whether the stream is a terminal."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
+def print_error(error: CeError) -> None:
+    """Print what, where and how to fix, to stderr."""
+    click.echo(click.style("error:", fg="red", bold=True) + f" {error.what}", err=True, color=_colour())
+    if error.where:
+        click.echo(f"  at: {error.where}", err=True)
+    if error.fix:
+        click.echo(f"  fix: {error.fix}", err=True)
+
+
+def _as_error(error: click.ClickException) -> CeError:
+    message = error.format_message()
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    fix = f"see {context.command_path} --help" if context else None
+    return InputError(message, fix=fix)
+
+
+def _missing_package(error: ModuleNotFoundError) -> CeError:
+    from ce_schema.errors import missing_extra
+
+    package = (error.name or "").partition(".")[0]
+    if package not in _EXTRA_OF_PACKAGE:
+        raise error
+    return missing_extra(_EXTRA_OF_PACKAGE[package], f"this command (it imports {package})")
+
+
+def echo_json(value: object) -> None:
+    """Print ``value`` to stdout as indented JSON; pydantic models and dataclasses become objects."""
+    import json
+
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    from dataclasses import asdict, is_dataclass
+
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    return str(value)
+
+
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None
+) -> None:
+    """Print a table to stdout: drawn on a terminal, else in aligned plain columns that never wrap.
+
+    Cells are shown with ``str``; None is an empty cell. ``title`` is for terminals only.
+    """
+    cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
+    if not sys.stdout.isatty():
+        _print_plain_table(columns, cells)
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in cells:
+        table.add_row(*(escape(cell) for cell in row))
+    Console().print(table)
+
+
+def _print_plain_table(columns: Sequence[str], cells: list[list[str]]) -> None:
+    lines = [list(columns), *cells]
+    widths = [max(len(line[index]) for line in lines) for index in range(len(columns))]
+    for line in lines:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def examples(*lines: str) -> str:
+    """An epilog that lists example calls, one a line; ``#`` starts a remark."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def corpus_option[F: Callable[..., Any]](command: F) -> F:
+    """The ``--corpus`` option, passed on as ``corpus: Path | None``."""
+    option = click.option(
+        "--corpus",
+        type=click.Path(path_type=Path),
+        metavar="FOLDER",
+        help="The corpus to work on; the nearest corpus.yaml upward, or ./corpus, where not given.",
+    )
+    return option(command)
