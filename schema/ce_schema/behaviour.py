@@ -16,10 +16,10 @@ _INERT_METADATA = frozenset(
 _INERT_FIELDS = frozenset({"schema_version", "date", "group", "metadata", "baseline_solution"})
 
 
-def behaviour_sha256(
+def behaviour_facts(
     problem: CudaCppProblem | CudaPythonProblem, reference: FileSolution | PatchSolution | None
-) -> str:
-    """SHA-256, in hex, over everything of a problem that affects how a solution is graded.
+) -> dict[str, Any]:
+    """Everything of a problem that affects how a solution is graded, as plain data.
 
     Release membership, tags, difficulty and the like are left out; prompt, files, commands, limits,
     requirements, timing, baseline and reference are in. File order does not matter.
@@ -31,6 +31,14 @@ def behaviour_sha256(
     facts["reference"] = _solution_facts(reference)
     for key in ("context_files", "test_files"):
         facts[key] = sorted((file["path"], file["content"]) for file in facts[key])
+    return facts
+
+
+def behaviour_sha256(
+    problem: CudaCppProblem | CudaPythonProblem, reference: FileSolution | PatchSolution | None
+) -> str:
+    """SHA-256, in hex, over the `behaviour_facts` of a problem."""
+    facts = behaviour_facts(problem, reference)
     canonical = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
