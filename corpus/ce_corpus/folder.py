@@ -83,9 +83,14 @@ class ProblemFolder:
                 diag.error("spec.schema", f"{named or 'spec'}: {item['msg']}", place)
             return None, diag.items
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether the folder can be read as a problem at all."""
+        return self.spec is not None and not self.defects
+
     def require_spec(self) -> ProblemSpec:
         """The spec; raises FindingsError with the first finding when there is none."""
-        if self.spec is None or self.defects:
+        if self.spec is None or self.defects:  # as `is_sound`, in a form that narrows the type
             raise _first_finding(self, [*self.defects, *self.spec_findings])
         return self.spec
 
@@ -172,6 +177,22 @@ def load_folder(path: Path, label: str | None = None) -> ProblemFolder:
         for name in ("context", "test", "solution", "baseline")
     }
     return ProblemFolder(path, label, document, **parts, defects=tuple(diag.items))
+
+
+def read_solution(folder: Path, task_id: str) -> FileSolution | PatchSolution:
+    """The solution whose files lie in ``folder``.
+
+    Raises:
+        FindingsError: the folder holds none, or a file with a defect.
+    """
+    diag = Diagnostics()
+    solution = _as_solution(task_id, tuple(_read_tree(folder, str(folder), diag)))
+    if diag.items:
+        first = diag.items[0]
+        raise FindingsError(first.message, where=str(first.location), fix=first.fix)
+    if solution is None:
+        raise FindingsError("holds no solution", where=str(folder))
+    return solution
 
 
 def _read_tree(root: Path, label: str, diag: Diagnostics) -> list[SourceFile]:

@@ -76,6 +76,14 @@ def choose_folders(tree: Path, names: Sequence[str]) -> list[Path]:
     return list(chosen)
 
 
+def enclosing_folder(place: Path) -> Path | None:
+    """The problem folder that ``place`` is or lies in, or None."""
+    for folder in (place.absolute(), *place.absolute().parents):
+        if (folder / SPEC_FILE).is_file():
+            return folder
+    return None
+
+
 def _task_id(folder: Path) -> str:
     stem, _, number = folder.name.rpartition("-")
     return f"{stem}/{number}" if stem else folder.name

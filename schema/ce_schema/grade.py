@@ -92,7 +92,7 @@ class GradedSolution(BaseModel):
     task_id: str
     passed: bool
     skipped: bool
-    solution: Solution | None
+    solution: Solution
     problem: Problem
     build_output: str | None = None
     test_output: str | None = None

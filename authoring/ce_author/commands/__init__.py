@@ -1,0 +1,1 @@
+"""The subcommands of ``ce-author``, one a module."""

@@ -1,0 +1,1 @@
+"""The subcommands of ``ce-eval``, one a module."""

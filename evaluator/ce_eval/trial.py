@@ -1,0 +1,102 @@
+"""A solution in a workspace of its own: built once, tested as often as asked, then thrown away."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from ce_eval.outcomes import classify_build, classify_test
+from ce_eval.sandbox.base import Completed, Job, Limits, Sandbox
+from ce_eval.workspace import Workspace, write_files
+from ce_schema.grade import Outcome, StageName, StageResult
+from ce_schema.problem import CudaCppProblem, CudaPythonProblem
+
+DEFAULT_TIMEOUT_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class StageRun:
+    """One stage that ran: what it means for the grade, and how it went."""
+
+    outcome: Outcome
+    result: StageResult
+
+
+class Trial:
+    """Stages of one workspace. ``scratch`` must be a folder of ours; ``gpu`` gives the tests a GPU."""
+
+    def __init__(
+        self,
+        problem: CudaCppProblem | CudaPythonProblem,
+        workspace: Workspace,
+        sandbox: Sandbox,
+        scratch: Path,
+        *,
+        gpu: bool,
+    ) -> None:
+        self._problem = problem
+        self._workspace = workspace
+        self._sandbox = sandbox
+        self._scratch = scratch
+        self._gpu = gpu
+        self._folder = Path()
+
+    def __enter__(self) -> Self:
+        self._folder = Path(tempfile.mkdtemp(prefix="w", dir=self._scratch))
+        write_files(self._folder, self._workspace.author)
+        write_files(self._folder, self._workspace.solution)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def build(self) -> StageRun | None:
+        """Run the build command; None where the problem has none."""
+        if not self._problem.build_command:
+            return None
+        return self._run(StageName.BUILD, self._problem.build_command, classify_build, {}, gpu=False)
+
+    def test(self, seed: int) -> StageRun:
+        """Run the test command with ``seed`` for its random data."""
+        env = {"CE_SEED": str(seed)}
+        return self._run(StageName.TEST, self._problem.test_command, classify_test, env, gpu=self._gpu)
+
+    def _run(
+        self,
+        name: StageName,
+        command: str,
+        classify: Callable[[Completed], Outcome],
+        env: dict[str, str],
+        *,
+        gpu: bool,
+    ) -> StageRun:
+        limits = Limits(wall_seconds=self._problem.timeout_seconds or DEFAULT_TIMEOUT_SECONDS)
+        job = Job(command=command, workspace=self._folder, limits=limits, env=env, gpu=gpu)
+        done = self._sandbox.run(job)
+        if (outcome := classify(done)) is Outcome.INFRASTRUCTURE_ERROR:
+            # The machine failed, not the solution: once more before it is reported.
+            done = self._sandbox.run(job)
+            outcome = classify(done)
+        return StageRun(outcome, _stage_result(name, command, done))
+
+
+def _stage_result(name: StageName, command: str, done: Completed) -> StageResult:
+    return StageResult(
+        name=name,
+        command=command,
+        exit_code=done.exit_code,
+        signal=done.signal,
+        timed_out=done.timed_out,
+        wall_seconds=round(done.wall_seconds, 4),
+        cpu_seconds=round(done.cpu_seconds, 4),
+        peak_memory_bytes=done.peak_memory_bytes,
+        output=done.output,
+        dropped_bytes=done.dropped_bytes,
+    )
