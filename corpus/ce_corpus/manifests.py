@@ -64,7 +64,10 @@ class CertifiedOn(_Record):
 
 
 class Revision(_Record):
-    """One revision. ``policy`` is what was asked of the tasks that this revision brought or changed."""
+    """One revision. ``policy`` is what was asked of the tasks that this revision brought or changed.
+
+    ``groups`` counts the tasks of each group; ``reasons`` says why each changed task did.
+    """
 
     revision: Annotated[int, Field(ge=1)]
     created_at: str
@@ -74,6 +77,7 @@ class Revision(_Record):
     pack: PackRecord
     policy: dict[str, Any]
     certified_on: CertifiedOn
+    groups: dict[str, Annotated[int, Field(ge=1)]]
     tasks: Annotated[dict[str, TaskRecord], Field(min_length=1)]
     reasons: dict[str, str] = Field(default_factory=dict)
 
@@ -198,10 +202,18 @@ def parse_manifest(data: bytes, label: str) -> Manifest:
         raise _broken(label, f"{named}: {message}" if named else message) from None
 
 
+def released(folder: Path) -> list[str]:
+    """The names of the releases that have a manifest in the folder, oldest release first."""
+    return sorted((path.stem for path in folder.glob("*.json")), key=lambda name: (release_key(name), name))
+
+
 def read_manifests(folder: Path) -> dict[str, Manifest]:
-    """Every manifest of the folder, by release, oldest release first."""
-    names = sorted((path.stem for path in folder.glob("*.json")), key=lambda name: (release_key(name), name))
-    found = {name: read_manifest(folder, name) for name in names}
+    """Every manifest of the folder, by release, oldest release first.
+
+    Raises:
+        InputError: one of them is no manifest, or breaks a promise of releases.
+    """
+    found = {name: read_manifest(folder, name) for name in released(folder)}
     return {name: manifest for name, manifest in found.items() if manifest is not None}
 
 
@@ -209,12 +221,13 @@ def encode_manifest(manifest: Manifest) -> str:
     """The manifest as its file holds it: keys sorted where their order means nothing."""
     data = manifest.model_dump(mode="json")
     for revision in data["revisions"]:
-        for key in ("tasks", "reasons"):
-            revision[key] = {task: revision[key][task] for task in natural_sorted(revision[key])}
-        differs = revision["certified_on"]["differs_from_base_image"]
-        revision["certified_on"]["differs_from_base_image"] = {
-            task: differs[task] for task in natural_sorted(differs)
-        }
+        for holder, key in (
+            (revision, "groups"),
+            (revision, "tasks"),
+            (revision, "reasons"),
+            (revision["certified_on"], "differs_from_base_image"),
+        ):
+            holder[key] = {name: holder[key][name] for name in natural_sorted(holder[key])}
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -53,6 +53,7 @@ def revision(number: int, tasks: dict[str, TaskRecord], reasons: dict[str, str] 
         pack=PackRecord(file=f"r{number}.tar.gz", sha256="b" * 64, tar_sha256="c" * 64),
         policy={"rungs": ["lint"], "test_passes": 20},
         certified_on=CertifiedOn(machines=(MACHINE,)),
+        groups={"cccl": len(tasks)},
         tasks=tasks,
         reasons=reasons or {},
     )
