@@ -1,4 +1,4 @@
-// One 32 x 32 tile a block through shared memory, by 32 x 8 threads; the extra column keeps a tile's columns in different
+// One 32 x 32 tile a block through shared memory, by 32 x 8 threads; the extra column spreads a tile's columns over the
 // banks. Tiles are numbered along the only grid dimension that holds more than 65535 blocks.
 #include "batched_transpose.h"
 
@@ -38,6 +38,6 @@ void batched_transpose(const std::uint32_t* in, std::size_t in_ld, std::size_t i
   const unsigned down = tiles_of(rows), across = tiles_of(cols);
   const unsigned tiles = batch * down * across;
   if (tiles == 0) return;
-  transpose_tile<<<tiles, dim3(kTile, kThreadRows), 0, stream>>>(in, {in_ld, in_stride}, out, {out_ld, out_stride}, rows,
-                                                                 cols, down, across);
+  const Pitch from{in_ld, in_stride}, to{out_ld, out_stride};
+  transpose_tile<<<tiles, dim3(kTile, kThreadRows), 0, stream>>>(in, from, out, to, rows, cols, down, across);
 }
