@@ -43,8 +43,9 @@ class LineError(ValueError):
         """Line and column of the error in ``raw``, from 1; column 0 where all of it is meant."""
         if self.offset is None:
             return 1, 0
-        before = raw.decode(errors="replace")[: self.offset]
-        return before.count("\n") + 1, self.offset - (before.rfind("\n") + 1) + 1
+        # What is missing at the end is missing at the end of the last line, not on one after it.
+        before = raw.decode(errors="replace").rstrip("\n")[: self.offset]
+        return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 
 def split_lines(chunks: Iterator[bytes], max_bytes: int = MAX_LINE_BYTES) -> Iterator[tuple[int, bytes]]:

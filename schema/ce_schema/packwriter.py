@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -167,6 +168,8 @@ def _item_and_line(
     """
     try:
         line = given if isinstance(given, bytes) else encode_line(given)
+        if not isinstance(given, bytes) and _has_non_finite(given.model_dump()):
+            raise InputError("holds a number that is not finite, which JSON cannot say", where=where)
         if line.count(b"\n") != 1 or not line.endswith(b"\n"):
             raise InputError("is not one line that ends in a newline", where=where)
         item: AnyProblem | AnySolution = parse_line(
@@ -175,6 +178,14 @@ def _item_and_line(
     except (LineError, ValueError) as error:
         raise InputError(f"cannot be written: {error}", where=where) from None
     return item, line
+
+
+def _has_non_finite(value: object) -> bool:
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    if isinstance(value, dict):
+        return any(map(_has_non_finite, value.values()))
+    return isinstance(value, list | tuple) and any(map(_has_non_finite, value))
 
 
 def _common(release: str, count: int, created_at: str | datetime, description: str | None) -> dict[str, Any]:
