@@ -64,8 +64,7 @@ __global__ void warp_per_row(const float* in, size_t in_ld, float* out, size_t o
     total.max = fmaxf(total.max, x[i]);
   }
 #pragma unroll
-  for (int i = 0; i < kItems; ++i)
-    if (i * kWarp + lane < cols) total.sum += weight(x[i], total.max);
+  for (int i = 0; i < kItems; ++i) total.sum += weight(x[i], total.max);  // 0 past the end, save in rows that become 0
   total = warp_total(total);
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
