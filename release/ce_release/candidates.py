@@ -17,8 +17,8 @@ from ce_corpus.certificates import CertificateState, certificate_state, read_cer
 from ce_corpus.folder import ProblemFolder, load_folder
 from ce_corpus.index import problem_folders, short_label
 from ce_corpus.manifests import natural_key, release_key
-from ce_corpus.root import Corpus
-from ce_release.policy import Lack
+from ce_corpus.root import Corpus, ReleasePolicy
+from ce_release.policy import Lack, certificate_lacks
 from ce_schema.certificate import Certificate
 from ce_schema.errors import CeError
 from ce_schema.groups import groups
@@ -51,6 +51,14 @@ class Candidate:
         known = list(groups())
         place = known.index(self.group) if self.group in known else len(known)
         return place, self.group, natural_key(self.task_id), self.task_id
+
+
+def proof_lacks(candidate: Candidate, policy: ReleasePolicy) -> list[Lack]:
+    """What keeps a problem from being released: defects, else what its certificate fails to prove."""
+    lacks = list(candidate.defects)
+    if not any(lack.rule == "defect" for lack in lacks):
+        lacks += certificate_lacks(candidate.task_id, candidate.state, candidate.certificate, policy)
+    return lacks
 
 
 def releases_up_to(releases: list[str], release: str) -> list[str]:

@@ -23,12 +23,12 @@ from ce_corpus.manifests import (
     write_manifest,
 )
 from ce_corpus.root import Corpus, ReleasePolicy
-from ce_release.candidates import Candidate, reading
+from ce_release.candidates import Candidate, proof_lacks, reading
 from ce_release.certified import certified_on
 from ce_release.names import pack_file
 from ce_release.packing import write_pack
 from ce_release.packs import PackedTask, load_pack, tar_sha256
-from ce_release.policy import Lack, certificate_lacks
+from ce_release.policy import Lack
 from ce_release.revise import membership_lacks, reason_lacks, revised_lines
 from ce_schema.errors import FindingsError, InputError
 from ce_schema.groups import groups
@@ -152,7 +152,7 @@ def cut_draft(corpus: Corpus, order: Order) -> CutResult:
 def decide_release(chosen: Mapping[str, Candidate], policy: ReleasePolicy) -> Decision:
     """What a new release holds, and what its problems lack."""
     lines = {task_id: item.line for task_id, item in chosen.items() if item.line is not None}
-    lacks = [lack for item in chosen.values() for lack in _proof_lacks(item, policy)]
+    lacks = [lack for item in chosen.values() for lack in proof_lacks(item, policy)]
     return Decision(lines, [], lacks)
 
 
@@ -175,7 +175,7 @@ def decide_revision(
     for task_id, item in chosen.items():
         kept = task_id in previous and task_id not in revised.changed
         asked = ReleasePolicy.model_validate(before.origin(task_id).policy) if kept else policy
-        lacks += _proof_lacks(item, asked)
+        lacks += proof_lacks(item, asked)
     return Decision(revised.lines, revised.changed, lacks)
 
 
@@ -225,13 +225,6 @@ def _chosen(release: str, found: Sequence[Candidate]) -> tuple[dict[str, Candida
             fix=f"choose some: ce-release plan {release} TASK|GROUP...",
         )
     return chosen, left_out
-
-
-def _proof_lacks(item: Candidate, policy: ReleasePolicy) -> list[Lack]:
-    lacks = list(item.defects)
-    if not any(lack.rule == "defect" for lack in lacks):
-        lacks += certificate_lacks(item.task_id, item.state, item.certificate, policy)
-    return lacks
 
 
 def _dirty_lacks(uncommitted: Sequence[Uncommitted]) -> list[Lack]:

@@ -73,3 +73,8 @@ def parse_pack_file(name: str) -> PackName | None:
     if match is None:
         return None
     return PackName(match["release"], int(match["revision"] or 1), match["draft"] is not None)
+
+
+def shown(text: str) -> str:
+    """``text`` from a pack for a message: whatever could move a terminal's cursor is spelt out."""
+    return text if text.isprintable() and len(text) <= 200 else ascii(text[:200])[1:-1]
