@@ -34,7 +34,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 VERSION = "1.0.0"
-GUARD_BYTES = 512  # on either side; a multiple of 256 leaves the payload as aligned as an allocation
+GUARD_BYTES = 16384  # on either side; a multiple of 256 leaves the payload as aligned as an allocation
 
 EXIT_PASS, EXIT_FAIL, EXIT_USAGE, EXIT_LACKING = range(4)
 Body = Callable[[], Any]

@@ -433,9 +433,9 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-// Holds a stream's work back until open(): what the candidate enqueues there cannot start before, what it puts elsewhere
-// by mistake can. Should the host be stuck in a call, the gate opens by itself after two seconds, and open() then fails
-// the case: the call waited for the stream. A sanitized run, in which any launch may block, holds nothing back.
+// Holds a stream's work back until open(): what the candidate enqueues there cannot start before, what it puts
+// elsewhere by mistake can. Should the host be stuck in a call, the gate opens by itself after two seconds, and open()
+// then fails the case: the call waited for the stream. A sanitized run, where any launch may block, holds nothing back.
 class StreamGate {
  public:
   explicit StreamGate(cudaStream_t stream) {
@@ -469,8 +469,8 @@ class StreamGate {
 };
 
 // For benchmarks: iteration(0) warms up, then iteration(1) to iteration(iterations) run inside the NVTX range `region`.
-// Give every index its own output and check them all afterwards, so that no iteration can be skipped. The mean wall time
-// is printed as COMPUTE_EVAL_TIME_MS once the benchmark has passed its checks.
+// Give every index its own output and check them all afterwards, so that no iteration can be skipped. The mean wall
+// time is printed as COMPUTE_EVAL_TIME_MS once the benchmark has passed its checks.
 template <class Iteration>
 void timed(const char* region, int iterations, Iteration&& iteration) {
   iteration(0);
@@ -545,7 +545,8 @@ inline int run(int argc, char** argv) {
       const std::string text = detail::failure_of(one, fatal);
       const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
       const bool good = text.empty();
-      std::printf("%s  %s (%.0f ms)  %s\n", good ? "PASS" : "FAIL", one.name, took.count(), text.c_str());
+      const std::string verdict = good ? "" : ": " + text;
+      std::printf("%s  %s (%.0f ms)%s\n", good ? "PASS" : "FAIL", one.name, took.count(), verdict.c_str());
       if (good && s.bench_ms >= 0) std::printf("COMPUTE_EVAL_TIME_MS: %.6f\n", s.bench_ms);
       ++ran, passed += good, s.verified_calls += good ? s.calls : 0;
     }
