@@ -6,6 +6,7 @@ What pydantic's parser lets through and the format does not have is refused here
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import re
@@ -56,14 +57,15 @@ def split_lines(chunks: Iterator[bytes], max_bytes: int = MAX_LINE_BYTES) -> Ite
             number is the one after the last that was yielded.
     """
     number = blank = 0
-    pending: list[bytes] = []
-    pending_bytes = 0
+    # Where a long line is put together; it hands its bytes over without another copy of them.
+    pending = io.BytesIO()
     for chunk in chunks:
         start = 0
         while (end := chunk.find(b"\n", start) + 1) > 0:
-            line = b"".join((*pending, chunk[start:end])) if pending else chunk[start:end]
-            pending.clear()
-            pending_bytes = 0
+            line = chunk[start:end]
+            if pending.tell():
+                pending.write(line)
+                line, pending = pending.getvalue(), io.BytesIO()
             start = end
             number += 1
             if line.isspace():
@@ -74,12 +76,10 @@ def split_lines(chunks: Iterator[bytes], max_bytes: int = MAX_LINE_BYTES) -> Ite
                 raise LineError(f"a line is longer than {max_bytes} bytes")
             else:
                 yield number, line
-        if start < len(chunk):
-            pending.append(chunk[start:])
-            pending_bytes += len(chunk) - start
-            if pending_bytes > max_bytes:
-                raise LineError(f"a line is longer than {max_bytes} bytes")
-    if pending and not (line := b"".join(pending)).isspace():
+        pending.write(chunk[start:])
+        if pending.tell() > max_bytes:
+            raise LineError(f"a line is longer than {max_bytes} bytes")
+    if (line := pending.getvalue()) and not line.isspace():
         yield number + 1, line
 
 

@@ -242,7 +242,7 @@ def _extended_keys(body: bytes) -> Iterator[bytes | None]:
         length = int(digits) if space and digits.isdigit() else 0
         record = body[start + len(digits) + 1 : start + length]
         key, equals, _ = record.partition(b"=")
-        if not (record.endswith(b"\n") and equals and key):
+        if not (record.endswith(b"\n") and equals and key) or start + length > len(body):
             yield None
             return
         yield key
