@@ -5,6 +5,7 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 
@@ -60,6 +61,9 @@ struct Split {
 cudaError_t segmented_max(void* temp_storage, std::size_t& temp_storage_bytes, const float* values, const int* offsets,
                           int num_segments, float* max_value, int* max_index, cudaStream_t stream) {
   const auto candidates = thrust::make_transform_iterator(thrust::counting_iterator<int>(0), Load{values});
-  return cub::DeviceSegmentedReduce::Reduce(temp_storage, temp_storage_bytes, candidates, Split{max_value, max_index},
-                                            num_segments, offsets, offsets + 1, Better{}, no_candidate(), stream);
+  const cudaError_t error =
+      cub::DeviceSegmentedReduce::Reduce(temp_storage, temp_storage_bytes, candidates, Split{max_value, max_index},
+                                         num_segments, offsets, offsets + 1, Better{}, no_candidate(), stream);
+  if (temp_storage == nullptr) temp_storage_bytes = std::max(temp_storage_bytes, std::size_t{1});  // CUB may need none
+  return error;
 }

@@ -21,7 +21,14 @@ __device__ std::size_t stride() { return gridDim.x * std::size_t{blockDim.x}; }
 // every value that a vertex ever holds is one of its ancestors, whichever of them a thread happens to see.
 __device__ Vertex parent(Vertex* label, Vertex v) { return Shared(label[v]).load(cuda::std::memory_order_relaxed); }
 
-// Root of v's tree; halves the path on the way.
+__device__ Vertex root_of(Vertex* label, Vertex v) {
+  for (Vertex up; (up = parent(label, v)) != v; v = up) {
+  }
+  return v;
+}
+
+// Root of v's tree; halves the path on the way. Such a store may replace a newer, shorter link: harmless while trees are
+// being joined, but no longer when the links have to end at the root.
 __device__ Vertex find(Vertex* label, Vertex v) {
   for (;;) {
     const Vertex up = parent(label, v);
@@ -54,7 +61,7 @@ __global__ void hook(const Vertex* edge_u, const Vertex* edge_v, std::size_t num
 __global__ void flatten(Vertex* label, Vertex num_vertices, std::uint32_t* num_components) {
   std::uint32_t roots = 0;
   for (std::size_t i = first_item(); i < num_vertices; i += stride()) {
-    const Vertex v = static_cast<Vertex>(i), root = find(label, v);
+    const Vertex v = static_cast<Vertex>(i), root = root_of(label, v);
     if (root == v) ++roots;
     else Shared(label[v]).store(root, cuda::std::memory_order_relaxed);
   }
