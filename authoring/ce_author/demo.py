@@ -102,7 +102,9 @@ def _strongest_mode() -> str:
     try:
         open_sandbox("sandbox")
     except MachineLacksError as error:
-        print(f"note: no isolation on this machine, so the demo grades its own code in mode 'local' ({error})")
+        print(
+            f"note: no isolation on this machine, so the demo grades its own code in mode 'local' ({error})"
+        )
         return "local"
     return "sandbox"
 

@@ -232,8 +232,8 @@ TOOLS: dict[str, ToolKind] = {
         ),
         ToolKind("g++", "host compiler of nvcc", "apt-get install g++"),
         ToolKind("bwrap", "--mode sandbox", "apt-get install bubblewrap"),
-        ToolKind("podman", "--mode podman", "apt-get install podman"),
-        ToolKind("docker", "--mode docker", "https://docs.docker.com/engine/install"),
+        ToolKind("podman", "containers, in a later version", "apt-get install podman"),
+        ToolKind("docker", "containers, in a later version", "https://docs.docker.com/engine/install"),
         ToolKind(
             "compute-sanitizer",
             "sanitizer stages",

@@ -77,8 +77,7 @@ def _judge(item: WorkItem, context: PipelineContext) -> _Verdict:
     notes = tuple(workspace.notes)
     if context.check_source_references and (missing := missing_references(problem, workspace)):
         return _Verdict(Outcome.SOURCE_REFS_MISSING, test_output=missing, notes=notes)
-    gpu = bool(context.machine.gpus)
-    with Trial(problem, workspace, context.sandbox, context.scratch, gpu=gpu) as trial:
+    with Trial(problem, workspace, context.sandbox, context.scratch, context.machine.gpus) as trial:
         runs: list[StageRun] = []
         if (build := trial.build()) is not None:
             runs.append(build)

@@ -76,6 +76,7 @@ def evaluate(config: EvaluateConfig, progress: Progress | None = None) -> list[P
     try:
         return [_grade_pack(plan, context, config, progress or Progress()) for plan in plans]
     finally:
+        sandbox.close()
         shutil.rmtree(scratch, ignore_errors=True)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from ce_eval.machine import Gpu
 from ce_eval.outcomes import classify_build, classify_test
 from ce_eval.sandbox.base import Completed, Job, Limits, Sandbox
 from ce_eval.workspace import Workspace, write_files
@@ -28,7 +29,7 @@ class StageRun:
 
 
 class Trial:
-    """Stages of one workspace. ``scratch`` must be a folder of ours; ``gpu`` gives the tests a GPU."""
+    """Stages of one workspace. ``scratch`` must be a folder of ours; the tests may use ``gpus``."""
 
     def __init__(
         self,
@@ -36,14 +37,13 @@ class Trial:
         workspace: Workspace,
         sandbox: Sandbox,
         scratch: Path,
-        *,
-        gpu: bool,
+        gpus: Sequence[Gpu],
     ) -> None:
         self._problem = problem
         self._workspace = workspace
         self._sandbox = sandbox
         self._scratch = scratch
-        self._gpu = gpu
+        self._gpus = gpus
         self._folder = Path()
 
     def __enter__(self) -> Self:
@@ -61,12 +61,12 @@ class Trial:
         """Run the build command; None where the problem has none."""
         if not self._problem.build_command:
             return None
-        return self._run(StageName.BUILD, self._problem.build_command, classify_build, {}, gpu=False)
+        return self._run(StageName.BUILD, self._problem.build_command, classify_build, {}, ())
 
     def test(self, seed: int) -> StageRun:
         """Run the test command with ``seed`` for its random data."""
         env = {"CE_SEED": str(seed)}
-        return self._run(StageName.TEST, self._problem.test_command, classify_test, env, gpu=self._gpu)
+        return self._run(StageName.TEST, self._problem.test_command, classify_test, env, self._gpus)
 
     def _run(
         self,
@@ -74,11 +74,10 @@ class Trial:
         command: str,
         classify: Callable[[Completed], Outcome],
         env: dict[str, str],
-        *,
-        gpu: bool,
+        gpus: Sequence[Gpu],
     ) -> StageRun:
         limits = Limits(wall_seconds=self._problem.timeout_seconds or DEFAULT_TIMEOUT_SECONDS)
-        job = Job(command=command, workspace=self._folder, limits=limits, env=env, gpu=gpu)
+        job = Job(command=command, workspace=self._folder, limits=limits, env=env, gpus=gpus)
         done = self._sandbox.run(job)
         if (outcome := classify(done)) is Outcome.INFRASTRUCTURE_ERROR:
             # The machine failed, not the solution: once more before it is reported.

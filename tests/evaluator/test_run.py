@@ -143,7 +143,9 @@ def test_solutions_for_unknown_tasks_are_said_and_ignored(tmp_path):
 
 
 def test_what_the_machine_cannot_run_is_skipped(tmp_path):
-    pack = problem_pack(tmp_path, [make_problem("numba-cuda/1"), make_problem("numba-cuda/2", min_cuda_toolkit="99.0")])
+    pack = problem_pack(
+        tmp_path, [make_problem("numba-cuda/1"), make_problem("numba-cuda/2", min_cuda_toolkit="99.0")]
+    )
     solutions = solution_pack(tmp_path, [make_solution(), make_solution(task_id="numba-cuda/2")])
     done = ce_eval("run", solutions, "--problems", pack, "--mode", "local", cwd=tmp_path)
     summary = json.loads(done.stdout)
@@ -252,7 +254,17 @@ def test_a_run_that_is_repeated_grades_nothing_twice(tmp_path):
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, how):
     pack = problem_pack(tmp_path, [make_problem()])
     solutions = solution_pack(tmp_path, [make_solution(f"sleep 0.2; echo 42 # {n}\n") for n in range(12)])
-    words = [str(BIN / "ce-eval"), "run", str(solutions), "--problems", str(pack), "--mode", "local", "--workers", "2"]
+    words = [
+        str(BIN / "ce-eval"),
+        "run",
+        str(solutions),
+        "--problems",
+        str(pack),
+        "--mode",
+        "local",
+        "--workers",
+        "2",
+    ]
     running = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True)
     journal = tmp_path / "model-graded-solutions.jsonl.partial"
     deadline = time.monotonic() + 30

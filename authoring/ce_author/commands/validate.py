@@ -43,11 +43,9 @@ _RUNGS = ["lint", "build", "test"]
     type=click.Choice(_RUNGS),
     default=_RUNGS[-1],
     show_default=True,
-    help="The highest rung to try.",
+    help="Highest rung to try.",
 )
-@click.option(
-    "--passes", type=click.IntRange(1, 100000), help="Runs of the reference. Default: the policy's."
-)
+@click.option("--passes", type=click.IntRange(1, 100000), help="Runs of the reference. Default: as policy.")
 @click.option("--mode", default=None, help="sandbox or local. Default: sandbox, where this machine can.")
 @click.option("--workers", type=click.IntRange(1, 4096), help="Problems at once. Default: the cores.")
 @click.option("--require", type=click.Choice(_RUNGS), help="Exit 3 when this rung could not be run.")
@@ -107,6 +105,7 @@ def command(
                 else:
                     click.echo("  kept the certificate of a machine that climbed higher", err=True)
     finally:
+        ground.sandbox.close()
         shutil.rmtree(scratch, ignore_errors=True)
     ascents.sort(key=lambda ascent: ascent.folder.label)
     _report(ascents, as_json)

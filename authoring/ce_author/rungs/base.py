@@ -64,7 +64,7 @@ class Climb(AbstractContextManager["Climb"]):
             arrange(problem, solution),
             self.ground.sandbox,
             self.ground.scratch,
-            gpu=bool(self.ground.machine.gpus),
+            self.ground.machine.gpus,
         )
         return self._open.enter_context(trial)
 
