@@ -1,6 +1,6 @@
 // Rows of up to 1024 columns: one warp a row, the row held in registers, one read and one write of memory.
-// Longer rows: one block a row. A first pass keeps a running maximum and the sum scaled to it ("online" softmax, Milakov
-// and Gimelshein 2018); the second pass finds most of the row still in L2.
+// Longer rows: one block a row. A first pass keeps a running maximum and the sum scaled to it ("online" softmax,
+// Milakov and Gimelshein 2018); the second pass finds most of the row still in L2.
 #include "row_softmax.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
-// Each warp counts into a histogram of its own, so that warps do not contend; within a warp, adding the constant 1 to a
-// shared counter whose old value nobody wants compiles to an instruction that serves equal addresses at once, which makes
-// an image of one colour cheap. Work is dealt to warps in row segments.
+// Each warp counts into a histogram of its own, so that warps do not contend. Within a warp, adding the constant 1 to a
+// shared counter whose old value nobody wants compiles to an instruction that serves equal addresses at once: an image of
+// one colour is cheap. Work is dealt to warps in row segments.
 #include "rgba_histogram.h"
 
 #include <algorithm>
@@ -56,14 +56,14 @@ long long blocks_at_once() {
 
 void rgba_histogram(const uchar4* pixels, std::size_t pitch, int width, int height, unsigned int* counts,
                     cudaStream_t stream) {
-  if (width <= 0 || height <= 0) return;
   long long columns = width, rows = height;
   if (pitch == columns * sizeof(uchar4)) {  // one long row
     columns *= rows;
     rows = 1;
   }
-  const long long per_row = (columns - 1) / kSegment + 1, segments = per_row * rows;
-  const long long blocks = std::min((segments - 1) / kWarps + 1, blocks_at_once());
+  const long long per_row = (columns + kSegment - 1) / kSegment, segments = per_row * rows;
+  if (segments == 0) return;
+  const long long blocks = std::min((segments + kWarps - 1) / kWarps, blocks_at_once());
   count_segments<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(pixels, pitch, columns, per_row, segments,
                                                                          counts);
 }
