@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -146,8 +146,12 @@ def _machine(machine: CertifyingMachine) -> str:
     return f"{', '.join(parts)}: {machine.tasks} problems"
 
 
-def _counts(groups: dict[str, int] | Counter[str]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in groups.items())
+def _counts(counts: Mapping[str, int]) -> str:
+    """Problems by group, in the order of ``groups.yaml``; groups it does not have come last."""
+    from ce_schema.groups import groups
+
+    ordered = dict.fromkeys((*(name for name in groups() if name in counts), *sorted(counts)))
+    return ", ".join(f"{name} {counts[name]}" for name in ordered)
 
 
 def _plain(value: Any) -> str:
