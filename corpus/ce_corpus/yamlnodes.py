@@ -40,10 +40,11 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """An entry of a mapping or an item of a sequence; ``start`` is its key's or its dash's offset."""
+    """An entry of a mapping or an item of a sequence; its key or dash takes ``start`` to ``key_end``."""
 
     key: Key
     start: int
+    key_end: int
     node: Node
 
 
@@ -117,17 +118,17 @@ def _block_scalar_end(text: str, start: int, end: int) -> int:
 def _entry(key: Any, value: Any, text: str) -> Child:
     key_end = key.end_mark.index
     colon = text.find(":", key_end)
-    return Child(key.value, key.start_mark.index, _convert(value, text, colon + 1))
+    return Child(key.value, key.start_mark.index, key_end, _convert(value, text, colon + 1))
 
 
 def _item(index: int, value: Any, text: str, parent: Any) -> Child:
     start = value.start_mark.index
     if parent.flow_style:
-        return Child(index, start, _convert(value, text, None))
+        return Child(index, start, start, _convert(value, text, None))
     dash = start
     while text[dash] != "-" or _column(text, dash) != parent.start_mark.column:
         dash -= 1
-    return Child(index, dash, _convert(value, text, dash + 1))
+    return Child(index, dash, dash + 1, _convert(value, text, dash + 1))
 
 
 def _column(text: str, offset: int) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 from ce_corpus.yamltext import resolve_plain
 
 # Words that no YAML version and no reader takes for anything but text.
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]*\Z")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.+-]*\Z")
 # What a double-quoted scalar must escape beyond what JSON does.
 _NOT_PRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _NOT_IN_BLOCK = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
@@ -41,14 +41,19 @@ def text_scalar(text: str) -> str:
 
 
 def literal(text: str, indent: int) -> str | None:
-    """Text as a literal block from ``|`` on, its lines indented; None where a block cannot hold it."""
+    """Text as a literal block from ``|`` on, or None where a block cannot hold it.
+
+    ``indent`` is that of the lines, two more than that of the entry that the text is the value of.
+    """
     lines = text.split("\n")
     first = next((line for line in lines if line), "")
     if len(lines) < 2 or not first or _NOT_IN_BLOCK.search(text):
         return None
-    # A first line that starts with a space would be taken for indentation; blanks before it likewise.
-    if any(line and not line.strip(" ") for line in lines) or first.startswith((" ", "\t")):
+    # Before the first line with text, spaces count as indentation, and tabs are told apart by no one.
+    before = lines[: lines.index(first)]
+    if any(before) or first.startswith("\t") or not first.strip(" "):
         return None
+    step = "2" if first.startswith(" ") else ""
     if not text.endswith("\n"):
         chomp = "-"
     elif text.endswith("\n\n"):
@@ -56,4 +61,4 @@ def literal(text: str, indent: int) -> str | None:
     else:
         chomp = ""
     body = lines if chomp == "-" else lines[:-1]
-    return f"|{chomp}\n" + "\n".join(" " * indent + line if line else "" for line in body)
+    return f"|{step}{chomp}\n" + "\n".join(" " * indent + line if line else "" for line in body)
