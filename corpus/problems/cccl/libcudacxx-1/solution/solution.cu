@@ -12,13 +12,15 @@ using Shared = cuda::atomic_ref<Vertex, cuda::thread_scope_device>;
 constexpr unsigned kThreads = 256;
 constexpr std::size_t kMaxBlocks = 4096;  // grid-stride loops take the rest
 
-unsigned blocks_for(std::size_t n) { return static_cast<unsigned>(std::min((n + kThreads - 1) / kThreads, kMaxBlocks)); }
+unsigned blocks_for(std::size_t n) {
+  return static_cast<unsigned>(std::min((n + kThreads - 1) / kThreads, kMaxBlocks));
+}
 
 __device__ std::size_t first_item() { return blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; }
 __device__ std::size_t stride() { return gridDim.x * std::size_t{blockDim.x}; }
 
-// label[] is a forest: a vertex points to itself (a root) or to a smaller vertex of its component. Relaxed order is enough:
-// every value that a vertex ever holds is one of its ancestors, whichever of them a thread happens to see.
+// label[] is a forest: a vertex points to itself (a root) or to a smaller vertex of its component. Relaxed order is
+// enough: every value that a vertex ever holds is one of its ancestors, whichever of them a thread happens to see.
 __device__ Vertex parent(Vertex* label, Vertex v) { return Shared(label[v]).load(cuda::std::memory_order_relaxed); }
 
 __device__ Vertex root_of(Vertex* label, Vertex v) {
@@ -27,8 +29,8 @@ __device__ Vertex root_of(Vertex* label, Vertex v) {
   return v;
 }
 
-// Root of v's tree; halves the path on the way. Such a store may replace a newer, shorter link: harmless while trees are
-// being joined, but no longer when the links have to end at the root.
+// Root of v's tree; halves the path on the way. Such a store may replace a newer, shorter link: harmless while trees
+// are being joined, but no longer when the links have to end at the root.
 __device__ Vertex find(Vertex* label, Vertex v) {
   for (;;) {
     const Vertex up = parent(label, v);
@@ -44,7 +46,8 @@ __global__ void make_roots(Vertex* label, Vertex num_vertices, std::uint32_t* nu
   if (first_item() == 0) *num_components = 0;
 }
 
-// Hangs the larger root below the smaller one. Only a root is ever hung, and only by the thread whose exchange succeeds.
+// Hangs the larger root below the smaller one. Only a root is ever hung, and only by the thread whose
+// exchange succeeds.
 __global__ void hook(const Vertex* edge_u, const Vertex* edge_v, std::size_t num_edges, Vertex* label) {
   for (std::size_t e = first_item(); e < num_edges; e += stride()) {
     Vertex a = find(label, edge_u[e]), b = find(label, edge_v[e]);
@@ -66,7 +69,8 @@ __global__ void flatten(Vertex* label, Vertex num_vertices, std::uint32_t* num_c
     else Shared(label[v]).store(root, cuda::std::memory_order_relaxed);
   }
   roots = __reduce_add_sync(0xffffffffu, roots);
-  if (threadIdx.x % warpSize == 0 && roots > 0) Shared(*num_components).fetch_add(roots, cuda::std::memory_order_relaxed);
+  if (threadIdx.x % warpSize == 0 && roots > 0)
+    Shared(*num_components).fetch_add(roots, cuda::std::memory_order_relaxed);
 }
 
 }  // namespace

@@ -28,7 +28,9 @@ void check(cudaError_t error) {
 template <class T>
 class Scratch {
  public:
-  Scratch(std::size_t n, cudaStream_t stream) : stream_(stream) { check(cudaMallocAsync(&data_, n * sizeof(T), stream)); }
+  Scratch(std::size_t n, cudaStream_t stream) : stream_(stream) {
+    check(cudaMallocAsync(&data_, n * sizeof(T), stream));
+  }
   ~Scratch() { cudaFreeAsync(data_, stream_); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
@@ -115,7 +117,7 @@ std::size_t sessionize(const std::uint32_t* user, const std::int64_t* time, cons
   thrust::for_each_n(policy, places, n, Describe{order.get(), number.get(), user, time, n, sessions, session_of});
   const auto parts = thrust::make_transform_iterator(places, Part{order.get(), amount});
   const auto sums = thrust::make_zip_iterator(thrust::make_tuple(sessions.events, sessions.total));
-  const auto ends = thrust::reduce_by_key(policy, number.get(), number.get() + n, parts, thrust::make_discard_iterator(),
-                                          sums, thrust::equal_to<Index>{}, Add{});
+  const auto ends = thrust::reduce_by_key(policy, number.get(), number.get() + n, parts,
+                                          thrust::make_discard_iterator(), sums, thrust::equal_to<Index>{}, Add{});
   return ends.second - sums;
 }

@@ -55,7 +55,8 @@ cufftResult poisson_create(PoissonSolver** solver, int rows, int cols, int ld, i
 
   int size[] = {rows, cols}, grid[] = {rows, ld}, half_grid[] = {rows, made->half};
   const int half_distance = rows * made->half;
-  cufftResult result = cufftPlanMany(&made->forward, 2, size, grid, 1, distance, half_grid, 1, half_distance, CUFFT_D2Z, batch);
+  cufftResult result =
+      cufftPlanMany(&made->forward, 2, size, grid, 1, distance, half_grid, 1, half_distance, CUFFT_D2Z, batch);
   if (result != CUFFT_SUCCESS) return result;
   made->has_forward = true;
   result = cufftPlanMany(&made->backward, 2, size, half_grid, 1, half_distance, grid, 1, distance, CUFFT_Z2D, batch);
@@ -78,8 +79,8 @@ cufftResult poisson_solve(PoissonSolver* solver, const double* f, double* u, cud
   if (result != CUFFT_SUCCESS) return result;
   const std::size_t count = static_cast<std::size_t>(solver->batch) * solver->rows * solver->half;
   const auto blocks = static_cast<unsigned>(std::min((count + kThreads - 1) / kThreads, kMaxBlocks));
-  divide_by_laplacian<<<blocks, kThreads, 0, stream>>>(solver->spectrum, solver->rows, solver->half, count, solver->unit_y2,
-                                                       solver->unit_x2, solver->scale);
+  divide_by_laplacian<<<blocks, kThreads, 0, stream>>>(solver->spectrum, solver->rows, solver->half, count,
+                                                       solver->unit_y2, solver->unit_x2, solver->scale);
   if (cudaGetLastError() != cudaSuccess) return CUFFT_EXEC_FAILED;
   return cufftExecZ2D(solver->backward, solver->spectrum, u);
 }

@@ -92,7 +92,8 @@ CE_TEST(no_segments) {
   std::size_t bytes = storage_for(0, nullptr);
   ce::DeviceBuffer<unsigned char> storage(bytes);
   cudaError_t error = cudaErrorUnknown;
-  CE_CALL(error = segmented_max(storage.data(), bytes, values.data(), offsets.data(), 0, value.data(), index.data(), nullptr));
+  CE_CALL(error = segmented_max(storage.data(), bytes, values.data(), offsets.data(), 0, value.data(), index.data(),
+                                nullptr));
   CE_CHECK(error == cudaSuccess, "returned %s", cudaGetErrorName(error));
   ce::expect_unchanged(value, value_before, "max_value");
   ce::expect_unchanged(index, index_before, "max_index");
@@ -111,7 +112,8 @@ CE_TEST(mixed_lengths) {
   const std::vector<int> usual{0, 0, 1, 2, 3, 5, 8, 31, 32, 33, 64, 100, 255, 256, 257, 511, 513, 1024, 2049, 5000};
   for (const std::size_t shift : {0, 1, 2, 3}) {
     CE_SCOPE("values %zu elements past an aligned address", shift);
-    const auto lengths = ce::Rng::vector<int>(500, [&] { return usual[rng.integer<std::size_t>(0, usual.size() - 1)]; });
+    const auto lengths =
+        ce::Rng::vector<int>(500, [&] { return usual[rng.integer<std::size_t>(0, usual.size() - 1)]; });
     check_lengths(lengths, [&] { return rng.normal<float>(-100, 30); }, shift);  // all below zero, nearly
   }
 }
@@ -158,7 +160,8 @@ CE_TEST(infinities_and_extremes) {
   check_lengths(lengths, [&] { return rng.integer(0, 1) ? kNaN : -kInf; });
   check_lengths(lengths, [&] { return rng.integer(0, 50) ? 1.0f : kInf; });
   check_lengths(lengths, [&] { return rng.integer(0, 50) ? -kInf : -std::numeric_limits<float>::max(); });
-  check_lengths(lengths, [&] { return static_cast<float>(rng.integer(-4, 3)) * std::numeric_limits<float>::denorm_min(); });
+  check_lengths(lengths,
+                [&] { return static_cast<float>(rng.integer(-4, 3)) * std::numeric_limits<float>::denorm_min(); });
 }
 
 CE_TEST(a_long_segment_among_many_short_ones) {
@@ -172,7 +175,8 @@ CE_TEST(a_long_segment_among_many_short_ones) {
 CE_TEST(stream_order) {
   ce::Rng rng;
   const std::vector<int> offsets = offsets_of(rng.integer_vector<int>(1000, 0, 200), 0);
-  const auto values = rng.uniform_vector<float>(offsets.back(), -1, 1), decoys = rng.uniform_vector<float>(offsets.back(), 2, 3);
+  const auto values = rng.uniform_vector<float>(offsets.back(), -1, 1),
+             decoys = rng.uniform_vector<float>(offsets.back(), 2, 3);
   const int num_segments = static_cast<int>(offsets.size()) - 1;
   const ce::DeviceBuffer<float> source(values);
   const ce::DeviceBuffer<int> d_offsets(offsets);

@@ -47,7 +47,8 @@ void check(const Graph& g) {
   ce::DeviceBuffer<std::uint32_t> components(1);
   const ce::Stream stream;
   cudaError_t error = cudaErrorUnknown;
-  CE_CALL(error = connected_components(u.data(), v.data(), g.u.size(), g.vertices, label.data(), components.data(), stream));
+  CE_CALL(error = connected_components(u.data(), v.data(), g.u.size(), g.vertices, label.data(), components.data(),
+                                       stream));
   CE_CHECK(error == cudaSuccess, "returned %s", cudaGetErrorName(error));
   CE_CUDA(cudaStreamSynchronize(stream));
   ce::expect_equal(label.download(), want.label, "label");
@@ -244,7 +245,8 @@ CE_BENCH(random_graph_of_eight_million_edges) {
   for (int i = 0; i <= iterations; ++i) label.emplace_back(g.vertices), components.emplace_back(1);
   const ce::Stream stream;
   ce::timed("connected_components", iterations, [&](int i) {
-    CE_CALL(connected_components(u.data(), v.data(), g.u.size(), g.vertices, label[i].data(), components[i].data(), stream));
+    CE_CALL(connected_components(u.data(), v.data(), g.u.size(), g.vertices, label[i].data(), components[i].data(),
+                                 stream));
   });
   const Expected want = oracle(g);
   for (int i = 0; i <= iterations; ++i) {

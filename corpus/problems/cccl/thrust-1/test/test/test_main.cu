@@ -99,7 +99,8 @@ void check(const Events& e, Time max_gap) {
   Output out(n);
   const ce::Stream stream;
   std::size_t count = 0;
-  CE_CALL(count = sessionize(user.data(), time.data(), amount.data(), n, max_gap, out.sessions(), out.session_of.data(), stream));
+  CE_CALL(count = sessionize(user.data(), time.data(), amount.data(), n, max_gap, out.sessions(), out.session_of.data(),
+                             stream));
   CE_CUDA(cudaStreamSynchronize(stream));
   out.check(count, oracle(e, max_gap));
   ce::expect_unchanged(user, e.user, "user");
@@ -174,7 +175,8 @@ CE_TEST(users_and_times_of_any_size) {
   ce::Rng rng;
   Events e = make_events(rng, 20000, 1, 1);
   const std::vector<User> users{0, 1, 0x7fffffffu, 0x80000000u, 0xffffffffu};
-  const std::vector<Time> times{-kMaxTime, -kMaxTime + 1, -(Time{1} << 32), -1, 0, 1, Time{1} << 31, Time{1} << 32, kMaxTime};
+  const std::vector<Time> times{-kMaxTime, -kMaxTime + 1, -(Time{1} << 32), -1,      0,
+                                1,         Time{1} << 31, Time{1} << 32,    kMaxTime};
   for (User& u : e.user) u = users[rng.integer<std::size_t>(0, users.size() - 1)];
   for (Time& t : e.time) t = times[rng.integer<std::size_t>(0, times.size() - 1)];
   for (const Time max_gap : {Time{0}, Time{1}, Time{2}, (Time{1} << 32) - 1, Time{1} << 32, kMaxTime, kMaxGap}) {
@@ -204,7 +206,8 @@ CE_TEST(large) {
 
 // Keeps a stream busy for a while. A gate would not do, for the call may wait for the stream.
 void delay(cudaStream_t stream) {
-  CE_CUDA(cudaLaunchHostFunc(stream, [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }, nullptr));
+  const auto sleep = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
+  CE_CUDA(cudaLaunchHostFunc(stream, sleep, nullptr));
 }
 
 // The stream's earlier work produces the inputs.

@@ -50,7 +50,8 @@ struct Batch {
   std::vector<float> host;
 
   Batch(ce::Rng& rng, int rows_, int cols_, int count_, bool shared = false, bool padded = true)
-      : rows(rows_), cols(cols_), ld(std::max(1, cols_)), stride(0), offset(0), count(shared ? std::min(count_, 1) : count_) {
+      : rows(rows_), cols(cols_), ld(std::max(1, cols_)), stride(0), offset(0),
+        count(shared ? std::min(count_, 1) : count_) {
     if (padded) ld += rng.integer(0, 5), offset = rng.integer<std::size_t>(0, 3);
     if (!shared) stride = static_cast<long long>(rows) * ld + (padded ? rng.integer(0, 9) : 0);
     host.assign(offset + static_cast<std::size_t>(count) * (static_cast<std::size_t>(rows) * ld + 9), kNaN);
@@ -87,9 +88,10 @@ struct Operands {
   double a_at(int x, int i, int l) const { return a.host[c.op_a == Op::none ? a.at(x, i, l) : a.at(x, l, i)]; }
   double b_at(int x, int l, int j) const { return b.host[c.op_b == Op::none ? b.at(x, l, j) : b.at(x, j, l)]; }
 
-  // Element (i, j) of C_x in double precision, and the prompt's bound on its error. k products added in any order in single
-  // precision, with or without FMA, err by at most k * u * sum |ab| to first order in u; scaling by alpha, by beta and the
-  // last addition add 3 u, a pre-scaled operand one more. The factor of two covers the higher orders (k * u < 0.01 here).
+  // Element (i, j) of C_x in double precision, and the prompt's bound on its error. k products added in any order in
+  // single precision, with or without FMA, err by at most k * u * sum |ab| to first order in u; scaling by alpha, by
+  // beta and the last addition add 3 u, a pre-scaled operand one more. The factor of two covers the higher orders, as
+  // k * u < 0.01 here.
   void exact(int x, int i, int j, double& value, double& bound) const {
     double sum = 0, magnitude = 0;
     for (int l = 0; l < c.k; ++l) {
@@ -105,13 +107,14 @@ struct Operands {
 struct OnDevice {
   ce::DeviceBuffer<float> a, b, c, alpha, beta;
   explicit OnDevice(const Operands& o)
-      : a(o.a.host), b(o.b.host), c(o.out.host), alpha(std::vector<float>{o.c.alpha}), beta(std::vector<float>{o.c.beta}) {}
+      : a(o.a.host), b(o.b.host), c(o.out.host), alpha(std::vector<float>{o.c.alpha}),
+        beta(std::vector<float>{o.c.beta}) {}
 };
 
 cublasStatus_t call(cublasHandle_t handle, const Operands& o, const OnDevice& d, float* c) {
-  return gemm_row_major(handle, o.c.op_a, o.c.op_b, o.c.m, o.c.n, o.c.k, d.alpha.data(), d.a.data() + o.a.offset, o.a.ld,
-                        o.a.stride, d.b.data() + o.b.offset, o.b.ld, o.b.stride, d.beta.data(), c + o.out.offset, o.out.ld,
-                        o.out.stride, o.c.batch);
+  return gemm_row_major(handle, o.c.op_a, o.c.op_b, o.c.m, o.c.n, o.c.k, d.alpha.data(), d.a.data() + o.a.offset,
+                        o.a.ld, o.a.stride, d.b.data() + o.b.offset, o.b.ld, o.b.stride, d.beta.data(),
+                        c + o.out.offset, o.out.ld, o.out.stride, o.c.batch);
 }
 
 void expect_product(const Operands& o, const ce::DeviceBuffer<float>& c) {
@@ -163,7 +166,8 @@ CE_TEST(shapes) {
   ce::Rng rng;
   const int shapes[][3] = {{1, 1, 1},    {1, 7, 3},    {7, 1, 3},    {5, 6, 1},     {2, 3, 4},     {16, 16, 16},
                            {31, 33, 32}, {33, 31, 65}, {64, 128, 8}, {127, 65, 129}, {200, 10, 33}, {10, 200, 33}};
-  for (const auto& s : shapes) check_all_ops(rng, s[0], s[1], s[2], 3, rng.uniform<float>(-2, 2), rng.uniform<float>(-2, 2));
+  for (const auto& s : shapes)
+    check_all_ops(rng, s[0], s[1], s[2], 3, rng.uniform<float>(-2, 2), rng.uniform<float>(-2, 2));
 }
 
 CE_TEST(scalars) {
@@ -234,7 +238,7 @@ CE_TEST(negative_sizes_are_refused) {
   ce::expect_unchanged(d.c, o.out.host, "c");
 }
 
-// All work goes to the handle's stream, whose earlier work produces an operand and the scalars, and the call does not wait.
+// All work goes to the handle's stream, whose earlier work produces an operand and the scalars; the call does not wait.
 CE_TEST(stream_order) {
   ce::Rng rng;
   const Operands o(rng, {Op::none, Op::transpose, 150, 90, 70, 3, 1.25f, -0.5f});
@@ -270,7 +274,8 @@ CE_BENCH(sixteen_products) {
   for (int i = 0; i <= iterations; ++i) c.emplace_back(o.out.host.size());
   const ce::Stream stream;
   const Handle handle(stream);
-  ce::timed("gemm_row_major", iterations, [&](int i) { CE_CALL(ok(call(handle, o, d, c[i].data()), "gemm_row_major")); });
+  ce::timed("gemm_row_major", iterations,
+            [&](int i) { CE_CALL(ok(call(handle, o, d, c[i].data()), "gemm_row_major")); });
   for (const auto& buffer : c) {  // a sample of each: all elements would take a CPU minutes
     const std::vector<float> now = buffer.download();
     std::vector<float> got;

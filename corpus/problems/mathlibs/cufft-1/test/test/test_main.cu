@@ -22,7 +22,9 @@ struct Grid {
   double height, width;
   int ld, distance;
   std::size_t size() const { return static_cast<std::size_t>(batch) * distance; }
-  std::size_t at(int b, int i, int j) const { return static_cast<std::size_t>(b) * distance + static_cast<std::size_t>(i) * ld + j; }
+  std::size_t at(int b, int i, int j) const {
+    return static_cast<std::size_t>(b) * distance + static_cast<std::size_t>(i) * ld + j;
+  }
   template <class Visit>
   void each(int b, Visit visit) const {
     for (int i = 0; i < rows; ++i)
@@ -44,10 +46,10 @@ double wave2(const Grid& g, int p, int q) {
   return square(kTwoPi * signed_p / g.height) + square(kTwoPi * signed_q / g.width);
 }
 
-// Right-hand sides, the solutions, and the prompt's bound on the error of each grid's elements. It follows from a relative
-// error of 32 * 2^-53 * log2(2 N) of each transform in the 2-norm (mixed radix needs less than 8, the chirp transforms for
-// large primes about three transforms of twice the length), which division by k^2 can enlarge to the part of the lowest
-// mode; the 2-norm bounds each element. The two oracles below stay below a tenth of that.
+// Right-hand sides, the solutions, and the prompt's bound on the error of each grid's elements. It follows from a
+// relative error of 32 * 2^-53 * log2(2 N) of each transform in the 2-norm (mixed radix needs less than 8, the chirp
+// transforms for large primes about three transforms of twice the length), which division by k^2 can enlarge to the
+// part of the lowest mode; the 2-norm bounds each element. The two oracles below stay below a tenth of that.
 struct Problem {
   Grid grid;
   std::vector<double> f, u, bound;
@@ -73,13 +75,16 @@ std::vector<std::complex<double>> roots_of_unity(int n) {
 }
 
 // out[k] = sum over j of in[j] * root^(j k), with elements `step` apart.
-void transform(std::complex<double>* data, int n, int step, const std::vector<std::complex<double>>& roots, bool inverse) {
+void transform(std::complex<double>* data, int n, int step, const std::vector<std::complex<double>>& roots,
+               bool inverse) {
   std::vector<std::complex<double>> out(n);
   for (int k = 0; k < n; ++k) {
     int power = 0;
     for (int j = 0; j < n; ++j) {
-      const std::complex<double> root = inverse ? std::conj(roots[power]) : roots[power], x = data[static_cast<std::size_t>(j) * step];
-      out[k] += std::complex<double>(x.real() * root.real() - x.imag() * root.imag(), x.real() * root.imag() + x.imag() * root.real());
+      const std::complex<double> root = inverse ? std::conj(roots[power]) : roots[power],
+                                 x = data[static_cast<std::size_t>(j) * step];
+      out[k] += std::complex<double>(x.real() * root.real() - x.imag() * root.imag(),
+                                     x.real() * root.imag() + x.imag() * root.real());
       power = power + k < n ? power + k : power + k - n;
     }
   }
@@ -92,7 +97,8 @@ Problem noise(ce::Rng& rng, const Grid& g) {
   const auto row_roots = roots_of_unity(g.cols), column_roots = roots_of_unity(g.rows);
   std::vector<std::complex<double>> work(static_cast<std::size_t>(g.rows) * g.cols);
   const auto transform_all = [&](bool inverse) {
-    for (int i = 0; i < g.rows; ++i) transform(&work[static_cast<std::size_t>(i) * g.cols], g.cols, 1, row_roots, inverse);
+    for (int i = 0; i < g.rows; ++i)
+      transform(&work[static_cast<std::size_t>(i) * g.cols], g.cols, 1, row_roots, inverse);
     for (int j = 0; j < g.cols; ++j) transform(&work[j], g.rows, g.cols, column_roots, inverse);
   };
   for (int b = 0; b < g.batch; ++b) {
@@ -105,7 +111,9 @@ Problem noise(ce::Rng& rng, const Grid& g) {
       for (int q = 0; q < g.cols; ++q)
         work[static_cast<std::size_t>(p) * g.cols + q] *= p == 0 && q == 0 ? 0 : -1 / wave2(g, p, q) / g.rows / g.cols;
     transform_all(true);
-    g.each(b, [&](int i, int j, std::size_t at) { problem.u[at] = work[static_cast<std::size_t>(i) * g.cols + j].real(); });
+    g.each(b, [&](int i, int j, std::size_t at) {
+      problem.u[at] = work[static_cast<std::size_t>(i) * g.cols + j].real();
+    });
   }
   problem.set_bounds();
   return problem;
@@ -189,8 +197,9 @@ CE_TEST(destroying_nothing) {
 
 CE_TEST(shapes) {
   ce::Rng rng;
-  const int shapes[][2] = {{1, 1}, {1, 16}, {16, 1}, {1, 9}, {9, 1},  {2, 2},   {2, 3},   {3, 2},   {4, 4},  {5, 3},
-                           {8, 8}, {7, 11}, {12, 9}, {9, 12}, {13, 17}, {32, 20}, {20, 32}, {31, 37}, {64, 48}, {48, 81}};
+  const int shapes[][2] = {{1, 1},   {1, 16},  {16, 1},  {1, 9},   {9, 1},   {2, 2},  {2, 3},
+                           {3, 2},   {4, 4},   {5, 3},   {8, 8},   {7, 11},  {12, 9}, {9, 12},
+                           {13, 17}, {32, 20}, {20, 32}, {31, 37}, {64, 48}, {48, 81}};
   for (const auto& shape : shapes) check(noise(rng, make_grid(rng, shape[0], shape[1], 2, true)));
 }
 
