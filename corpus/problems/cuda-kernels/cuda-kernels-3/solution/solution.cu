@@ -1,6 +1,6 @@
 // Each warp counts into a histogram of its own, so that warps do not contend. Within a warp, adding the constant 1 to a
-// shared counter whose old value nobody wants compiles to an instruction that serves equal addresses at once: an image of
-// one colour is cheap. Work is dealt to warps in row segments.
+// shared counter whose old value nobody wants compiles to an instruction that serves equal addresses at once: an image
+// of one colour is cheap. Work is dealt to warps in row segments.
 #include "rgba_histogram.h"
 
 #include <algorithm>

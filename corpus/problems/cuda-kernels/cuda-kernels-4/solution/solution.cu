@@ -76,7 +76,7 @@ multiply(int rows, int nnz, const int* row_offsets, const int* columns, const fl
     sum = 0.0f;
     ++row;
   }
-  // What is left belongs to rows that other threads end. Lanes with the same row are neighbours: the first adds for all.
+  // What is left belongs to a row that another thread ends. Lanes with the same row are neighbours: the first adds all.
   const int lane = thread % 32;
   for (int offset = 1; offset < 32; offset *= 2) {
     const int other_row = __shfl_down_sync(kAllLanes, row, offset);

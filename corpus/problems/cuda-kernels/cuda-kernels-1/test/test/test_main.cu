@@ -11,8 +11,8 @@ constexpr float kInfF = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // What the prompt grants. With u = 2^-24 a careful single-precision result has these relative errors where it is at
-// least 1e-30, so that |x - m| <= 70: rounding of x - m, 70 u = 4e-6; exp, at most 83 ulp = 1e-5 for the fast intrinsic;
-// 1024 additions one after the other, 1024 u = 6e-5 (real data: a tenth of it); the division, 1 u. In all 8e-5.
+// least 1e-30, so that |x - m| <= 70: rounding of x - m, 70 u = 4e-6; exp, 83 ulp = 1e-5 for the fast intrinsic; 1024
+// additions one after the other, 1024 u = 6e-5 (real data: a tenth of it); the division, 1 u. In all 8e-5.
 constexpr ce::Tolerance kTolerance{1e-30, 1e-4};
 
 struct Shape {

@@ -17,8 +17,8 @@ struct Matrix {
   int nnz() const { return rows == 0 ? 0 : offsets[rows] - offsets[0]; }
 };
 
-// Rows of the given lengths behind `before` entries of a larger matrix that would spoil any sum. The ends of a row weigh
-// as much as all the rest of it, so that none can be lost unnoticed however long the row.
+// Rows of the given lengths behind `before` entries of a larger matrix that would spoil any sum. The ends of a row
+// weigh as much as all the rest of it, so that none can be lost unnoticed however long the row.
 Matrix make_matrix(ce::Rng& rng, const std::vector<int>& lengths, int cols, int before = 0) {
   Matrix a;
   a.rows = static_cast<int>(lengths.size());
@@ -51,8 +51,9 @@ Sums sums_of(const Matrix& a, const std::vector<float>& x) {
   return s;
 }
 
-// The prompt's bound. Adding k terms in any order errs by at most (k - 1) u times the sum of magnitudes, u = 2^-24; each
-// term carries 2 u for its products, beta * y and the last sum 1 u each. Beyond 1000 terms sums in parts do better than k.
+// The prompt's bound. Adding k terms in any order errs by at most (k - 1) u times the sum of magnitudes, u = 2^-24;
+// each term carries 2 u for its products, beta * y and the last sum 1 u each. Beyond 1000 terms sums are made of parts
+// that are added separately, or err far less than the worst case.
 void check(const std::vector<float>& got, const Matrix& a, const Sums& s, double alpha, double beta,
            const std::vector<float>& y) {
   std::vector<double> want(a.rows), bound(a.rows);
