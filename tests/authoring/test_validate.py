@@ -12,6 +12,7 @@ import pytest
 from support import SPEC, write_corpus, write_problem
 
 BIN = Path(sys.executable).parent
+WARNS = 'build_command: "echo x.cu:1: warning: y"\n'
 FAST = ("--mode", "local", "--passes", "2")
 
 
@@ -59,7 +60,7 @@ def test_a_good_problem_climbs_to_the_top_and_is_certified(tmp_path):
             "does not build",
         ),
         (
-            {"problem-spec.yaml": SPEC.format(task_id="numba-cuda/1") + 'build_command: "echo x.cu:1: warning: y"\n'},
+            {"problem-spec.yaml": f"{SPEC.format(task_id='numba-cuda/1')}{WARNS}"},
             "build",
             "builds with a warning",
         ),
@@ -110,7 +111,11 @@ def test_a_weaker_machine_does_not_wipe_out_a_certificate(tmp_path):
 def test_a_failure_speaks_even_against_a_good_certificate(tmp_path):
     corpus = write_corpus(tmp_path)
     flag = tmp_path / "flag"
-    check = f"import os, sys\nsys.exit(os.path.exists({str(flag)!r}) or not open('answer.py').read().startswith('print'))\n"
+    check = (
+        "import os, sys\n"
+        "stub = not open('answer.py').read().startswith('print')\n"
+        f"sys.exit(os.path.exists({str(flag)!r}) or stub)\n"
+    )
     write_problem(corpus, **{"test/test/check.py": check})
     ce_author("validate", "--all", *FAST, cwd=corpus)
     assert statuses(corpus)["test"] == "passed"

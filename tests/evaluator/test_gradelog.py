@@ -120,6 +120,8 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
 
 def test_a_foreign_graded_file_is_not_taken_for_ours(tmp_path):
     path = tmp_path / "m-graded-solutions.jsonl"
-    path.write_text('{"task_id": "x/1", "passed": true}\nnot json\n[]\n"key"\n{"key": 3, "outcome": "passed"}\n')
+    path.write_text(
+        '{"task_id": "x/1", "passed": true}\nnot json\n[]\n"key"\n{"key": 3, "outcome": "passed"}\n'
+    )
     with GradeLog(path) as log:
         assert log.open(resume=True) == set()

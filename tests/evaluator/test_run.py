@@ -205,19 +205,18 @@ def test_packs_of_different_groups_are_not_graded_together(tmp_path):
     assert "different groups" in done.stderr
 
 
+GIVEN = ["model-solutions.tar.gz", "--problems", "2026-1-problems.tar.gz"]
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
         (["nowhere.tar.gz", "--mode", "local", "--problems", "."], 2, "does not exist"),
-        (["model-solutions.tar.gz", "--problems", "2026-1-problems.tar.gz"], 2, "untrusted"),
-        (["model-solutions.tar.gz", "--problems", "2026-1-problems.tar.gz", "--mode", "podmann"], 2, "podmann"),
+        (GIVEN, 2, "untrusted"),
+        ([*GIVEN, "--mode", "podmann"], 2, "podmann"),
         (["model-solutions.tar.gz", "--problems", "gone.tar.gz", "--mode", "local"], 2, "does not exist"),
-        (
-            ["model-solutions.tar.gz", "--problems", "2026-1-problems.tar.gz", "--mode", "local", "--include", "cubb"],
-            2,
-            "Did you mean cub",
-        ),
-        (["2026-1-problems.tar.gz", "--problems", "2026-1-problems.tar.gz", "--mode", "local"], 2, "holds problems"),
+        ([*GIVEN, "--mode", "local", "--include", "cubb"], 2, "Did you mean cub"),
+        (["2026-1-problems.tar.gz", *GIVEN[1:], "--mode", "local"], 2, "holds problems"),
         (["--mode", "local"], 2, "solutions"),
     ],
 )  # fmt: skip

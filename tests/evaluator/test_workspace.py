@@ -28,7 +28,9 @@ def solution(*files: tuple[str, str]) -> FileSolution:
 
 
 def test_files_of_author_and_candidate_lie_side_by_side(tmp_path):
-    workspace = arrange(problem(), solution(("solution.cu", "int api() { return 0; }\n"), ("lib/x.cuh", "x\n")))
+    workspace = arrange(
+        problem(), solution(("solution.cu", "int api() { return 0; }\n"), ("lib/x.cuh", "x\n"))
+    )
     write_files(tmp_path, workspace.author | workspace.solution)
     on_disk = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
     assert on_disk == ["helper.cu", "include/api.h", "lib/x.cuh", "solution.cu", "test/main.cu"]
