@@ -11,6 +11,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 _QUERY_SECONDS = 60.0
 
@@ -26,6 +27,7 @@ class Gpu:
         memory_bytes: device memory.
         uuid: "GPU-…", or "MIG-…" for a part of one; fit for CUDA_VISIBLE_DEVICES.
         datacenter: whether NVIDIA sells it for data centers.
+        minor: n of its device file /dev/nvidia<n>, where the driver tells.
     """
 
     index: int
@@ -34,6 +36,7 @@ class Gpu:
     memory_bytes: int
     uuid: str
     datacenter: bool
+    minor: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +68,8 @@ def probe() -> Machine:
 
 # --- GPUs ---
 
-# Names as the driver reports them, without the maker's. Data-center products are named by one or two letters for
-# the architecture and a number; older ones say Tesla, and the server edition of a workstation card says so.
+# Names as the driver reports them. Data-center products are named by one or two letters for the
+# architecture and a number; older ones say Tesla, and the server edition of a workstation card says so.
 # GeForce, RTX, Quadro, TITAN and Jetson (Orin, Thor) are none.
 _DATACENTER = re.compile(
     r"""\b(?:
@@ -90,8 +93,8 @@ def is_datacenter(name: str) -> bool:
     return bool(_DATACENTER.search(name)) and not _WORKSTATION.search(name)
 
 
-# Runs in a process of its own: once started, the driver keeps descriptors, threads and memory until exit, and a
-# process forked after that cannot use CUDA. Prints one JSON document.
+# Runs in a process of its own: once started, the driver keeps descriptors, threads and memory until exit, and
+# a process forked after that cannot use CUDA. Prints one JSON document.
 _ASK_DRIVER = """
 import ctypes, json, sys
 def out(**facts):
@@ -144,16 +147,32 @@ def find_gpus() -> tuple[tuple[Gpu, ...], str | None]:
         return (), f"the CUDA driver did not answer within {_QUERY_SECONDS:.0f} s"
     except (OSError, subprocess.CalledProcessError, ValueError) as error:
         return (), f"asking the CUDA driver failed: {error}"
-    prefix = "MIG" if os.environ.get("CUDA_VISIBLE_DEVICES", "").startswith("MIG") else "GPU"
-    gpus = tuple(
-        Gpu(index, name, f"{major}.{minor}", memory, _uuid(prefix, digits), is_datacenter(name))
-        for index, (name, major, minor, memory, digits) in enumerate(facts.get("gpus", ()))
-    )
-    return gpus, facts.get("reason")
+    return gpus_from(facts.get("gpus", []), _device_minors()), facts.get("reason")
 
 
-def _uuid(prefix: str, digits: str) -> str:
-    return "-".join([prefix, digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]])
+def gpus_from(rows: list[list[Any]], minors: dict[str, int]) -> tuple[Gpu, ...]:
+    """GPUs from the driver's answer: name, major and minor of the capability, memory, UUID in hex digits.
+
+    A UUID that ``minors`` does not list belongs to a part of a GPU (MIG), if it lists any.
+    """
+    gpus = []
+    for index, (name, major, minor, memory, digits) in enumerate(rows):
+        groups = "-".join([digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]])
+        uuid = f"MIG-{groups}" if minors and f"GPU-{groups}" not in minors else f"GPU-{groups}"
+        gpus.append(Gpu(index, name, f"{major}.{minor}", memory, uuid, is_datacenter(name), minors.get(uuid)))
+    return tuple(gpus)
+
+
+def _device_minors() -> dict[str, int]:
+    """The minor number of each GPU's device file, by UUID, as the kernel driver lists them."""
+    minors = {}
+    for information in Path("/proc/driver/nvidia/gpus").glob("*/information"):
+        text = information.read_text(encoding="utf-8", errors="replace")
+        uuid = re.search(r"^GPU UUID:\s*(GPU-\S+)", text, re.MULTILINE)
+        minor = re.search(r"^Device Minor:\s*(\d+)", text, re.MULTILINE)
+        if uuid and minor:
+            minors[uuid[1]] = int(minor[1])
+    return minors
 
 
 def driver_version() -> str | None:

@@ -46,6 +46,8 @@ def _common(done: Completed) -> Outcome | None:
     """What does not depend on the stage; None for a command that ended by itself and did not succeed."""
     if done.spawn_error is not None or done.cancelled:
         return Outcome.INFRASTRUCTURE_ERROR
+    if done.violation is not None:
+        return Outcome.SANDBOX_VIOLATION
     if done.ok:
         return Outcome.PASSED
     if done.timed_out or done.signal == signal.SIGXCPU:

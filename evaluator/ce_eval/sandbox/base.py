@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import resource
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from ce_schema.errors import InputError, did_you_mean
 __all__ = ["SANDBOXES", "Cancel", "Completed", "Job", "Limits", "Sandbox", "open_sandbox"]
 
 # What a command may see of the evaluator's own environment. Everything else (tokens, proxies, LD_PRELOAD,
-# PYTHONPATH) stays out; PATH, HOME and TMPDIR are set by the sandbox.
+# PYTHONPATH) stays out; PATH, HOME and TMPDIR are the sandbox's to set.
 _PASSED_ON = (
     "LANG",
     "LC_ALL",
@@ -86,30 +87,24 @@ class Sandbox(Protocol):
         """Remove what the sandbox keeps on disk. Runs must have ended."""
 
 
-def shell_script(limits: Limits, *, processes: bool) -> str:
+@functools.lru_cache(maxsize=64)
+def shell_script(limits: Limits, *, count_processes: bool) -> str:
     """The script, for `sh -c`, that sets resource limits and runs its first argument as a command.
 
-    The command is evaluated in the same shell, which costs no further process, and is not the script's last
-    line, so that no shell replaces itself by the command: in a pid namespace that would make the command
-    process 1, which cannot die of its own signals.
+    The command is evaluated in the same shell, which costs no further process. It is not the script's last
+    line, so that no shell replaces itself by it: in a pid namespace the command would then be process 1,
+    which its own signals do not kill.
+
+    Args:
+        limits: those on files, descriptors and processes are used.
+        count_processes: whether to limit processes, which the kernel counts per user and user namespace.
     """
-    _, most_files = _hard_open_files()
-    lines = [
-        "ulimit -c 0",
-        f"ulimit -f {max(1, limits.file_bytes // 512)}",
-        f"ulimit -n {min(limits.open_files, most_files)}",
-    ]
-    if processes:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    open_files = limits.open_files if hard == resource.RLIM_INFINITY else min(limits.open_files, hard)
+    lines = ["ulimit -c 0", f"ulimit -f {max(1, limits.file_bytes // 512)}", f"ulimit -n {open_files}"]
+    if count_processes:
         lines.append(f"ulimit {_process_flag()} {limits.processes}")
-    return ";".join(lines) + ';eval "$1";exit $?'
-
-
-@functools.cache
-def _hard_open_files() -> tuple[int, int]:
-    import resource
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return soft, (1 << 30 if hard == resource.RLIM_INFINITY else hard)
+    return ";".join([*lines, 'eval "$1"', "exit $?"])
 
 
 @functools.cache
@@ -121,7 +116,14 @@ def _process_flag() -> str:
 
 def allowed_environment() -> dict[str, str]:
     """The variables of this process that commands may see."""
-    return {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    return {"LANG": "C.UTF-8", **{name: os.environ[name] for name in _PASSED_ON if name in os.environ}}
+
+
+def gpu_environment(job: Job) -> dict[str, str]:
+    """What shows a CUDA program the job's GPUs and no others; empty when the job leaves the choice open."""
+    if not (job.gpu and job.gpus):
+        return {}
+    return {"CUDA_VISIBLE_DEVICES": ",".join(gpu.uuid for gpu in job.gpus)}
 
 
 def _local(cancel: Cancel | None) -> Sandbox:
@@ -136,12 +138,12 @@ def _bubblewrap(cancel: Cancel | None) -> Sandbox:
     return BubblewrapSandbox(cancel)
 
 
-SANDBOXES: dict[str, Callable[[Cancel | None], Sandbox]] = {"local": _local, "sandbox": _bubblewrap}
+SANDBOXES: dict[str, Callable[[Cancel | None], Sandbox]] = {"sandbox": _bubblewrap, "local": _local}
 """Every value of ``--mode``. A factory raises `MachineLacksError` where the machine cannot do it."""
 
 
 def open_sandbox(mode: str, cancel: Cancel | None = None) -> Sandbox:
-    """The sandbox of a mode.
+    """The sandbox of a mode; ``cancel`` is its switch, which several sandboxes may share.
 
     Raises:
         InputError: there is no such mode.

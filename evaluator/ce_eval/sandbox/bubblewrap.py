@@ -7,19 +7,19 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ce_eval.sandbox import processes
-from ce_eval.sandbox.base import Job, allowed_environment, shell_script
+from ce_eval.sandbox.base import Job, allowed_environment, gpu_environment, shell_script
 from ce_eval.sandbox.paths import device_nodes, needed_roots, visible_search_path
+from ce_eval.sandbox.seccomp import filter_program
 from ce_eval.sandbox.skeleton import SHELL, Skeleton
 from ce_eval.sandbox.supervise import Cancel, Completed, Limits, Supervisor
 from ce_schema.errors import MachineLacksError
 
-WORKSPACE = "/workspace"
+_WORKSPACES = ("/workspace", "/ce-workspace")
 _HOSTNAME = "sandbox"
-_STATUS_BYTES = 4096
 _INIT_DEATH_SECONDS = 15.0
 
 
@@ -31,16 +31,17 @@ class BubblewrapSandbox:
     def __init__(self, cancel: Cancel | None = None) -> None:
         self._bwrap = _find_bwrap()
         self._supervisor = Supervisor(cancel)
-        self._skeleton = Skeleton()
         self._roots = needed_roots()
+        self._workspace = _free_mount_point(self._roots)
+        self._skeleton = Skeleton([Path(self._workspace), *self._roots])
+        self._filter = _FilterFile(filter_program())
+        self._system = self._system_arguments()
         self._environment = {
             **allowed_environment(),
             "PATH": ":".join(map(str, visible_search_path(self._roots))),
             "HOME": "/tmp",
             "TMPDIR": "/tmp",
         }
-        self._environment.setdefault("LANG", "C.UTF-8")
-        self._fixed = self._fixed_arguments()
         try:
             self._probe()
         except BaseException:
@@ -48,21 +49,26 @@ class BubblewrapSandbox:
             raise
 
     def run(self, job: Job) -> Completed:
-        """Run a job in /workspace."""
+        """Run a job, its workspace at /workspace."""
         if not job.workspace.is_dir():
             return Completed(spawn_error=f"no such workspace: {job.workspace}")
+        for path in job.read_only:
+            if wrong := _not_as_staged(job.workspace, path):
+                return Completed(violation=wrong)
         return self._run(self._job_arguments(job), job.command, job.limits, job.pass_fds)
 
     def describe(self) -> list[str]:
         """What is enforced and what is not."""
-        counted = "by sampling 10 times a second (you are root)" if os.getuid() == 0 else "by the kernel"
+        counted = "by sampling 10 times a second (for root)" if os.getuid() == 0 else "by the kernel"
+        filtered = "enforced: no new user namespaces, no kernel keys, no io_uring, bpf or userfaultfd"
         return [
             "enforced: no network, not even the host's loopback",
-            "enforced: no process outside the run is visible, and none of the run survives it",
-            f"enforced: readable are the system under /usr, {', '.join(map(str, self._roots)) or 'nothing else'}",
-            "enforced: writable are the workspace, less a job's read-only paths, and a private /tmp in memory",
-            "enforced: GPUs only for jobs that ask for them; no capabilities; no terminal",
+            "enforced: processes outside a run are invisible to it, and none of it survives it",
+            f"enforced: readable are the system under /usr, {', '.join(map(str, self._roots))}",
+            "enforced: writable are the workspace, less a job's read-only paths, and a private /tmp",
+            "enforced: GPUs are visible only to jobs that ask for them; no capabilities; no terminal",
             "enforced: the shell that carries the exit code cannot be traced or written to",
+            filtered if self._filter.program else filtered.replace("enforced", "not enforced here", 1),
             "enforced: wall time, output size, size of one file, open files, size of /tmp",
             f"enforced {counted}: number of processes",
             "enforced by sampling 10 times a second: memory, where a limit is set",
@@ -85,16 +91,23 @@ class BubblewrapSandbox:
     def _run(
         self, arguments: list[str], command: str, limits: Limits, pass_fds: Sequence[int] = ()
     ) -> Completed:
-        status = _Status()
-        script = shell_script(limits, processes=True)
-        try:
-            return self._supervisor.run(
+        script = shell_script(limits, count_processes=True)
+        with contextlib.ExitStack() as stack:
+            status = stack.enter_context(_Status())
+            filtered = stack.enter_context(self._filter.opened())
+            completed = self._supervisor.run(
                 [
                     self._bwrap,
                     "--json-status-fd",
                     str(status.writer),
-                    *self._fixed,
-                    *_scratch(limits),
+                    *(argument for fd in filtered for argument in ("--seccomp", str(fd))),
+                    *self._system,
+                    "--size",
+                    str(limits.scratch_bytes),
+                    "--tmpfs",
+                    "/tmp",
+                    # After /tmp, as an installation may well lie in there.
+                    *_read_only(self._roots),
                     *arguments,
                     "--",
                     SHELL,
@@ -105,46 +118,40 @@ class BubblewrapSandbox:
                 ],
                 env=self._environment,
                 limits=limits,
-                pass_fds=(status.writer, *pass_fds),
+                pass_fds=(status.writer, *filtered, *pass_fds),
                 kill=status.kill,
                 sweep=False,
             )
-        finally:
-            status.close()
+            return status.check(completed)
 
-    def _fixed_arguments(self) -> list[str]:
-        """What is the same for every job. Order matters: later mounts lie over earlier ones.
+    def _system_arguments(self) -> list[str]:
+        """Namespaces and system, the same for every job. Order matters: later mounts lie over earlier ones.
 
         `--as-pid-1` makes the shell process 1 of its namespace: when it ends, the kernel ends every other
-        process of the run before anyone is told, and their time and memory are counted.
+        process of the run before anyone is told, and their time and memory are counted. /proc is read-only
+        because root in a user namespace is root to the files in /proc/sys, capabilities or not.
         """
-        skeleton = self._skeleton
         arguments = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
         arguments += ["--unshare-cgroup-try", "--hostname", _HOSTNAME, "--cap-drop", "ALL"]
         arguments += ["--as-pid-1", "--die-with-parent", "--new-session"]
-        arguments += ["--ro-bind", str(skeleton.root), "/"]
-        for path in self._roots:
-            skeleton.add_folder(path)
-        for path in [*skeleton.binds, *self._roots]:
-            arguments += ["--ro-bind", str(path), str(path)]
-        for path in skeleton.devices:
+        arguments += ["--ro-bind", str(self._skeleton.root), "/"]
+        arguments += _read_only(self._skeleton.binds)
+        for path in self._skeleton.devices:
             arguments += ["--dev-bind", str(path), str(path)]
-        return [*arguments, "--proc", "/proc"]
+        return [*arguments, "--proc", "/proc", "--remount-ro", "/proc"]
 
     def _job_arguments(self, job: Job) -> list[str]:
-        arguments = ["--bind", os.fspath(job.workspace), WORKSPACE]
+        arguments = ["--bind", str(job.workspace), self._workspace]
         for path in job.read_only:
-            arguments += ["--ro-bind", os.fspath(job.workspace / path), f"{WORKSPACE}/{path}"]
+            arguments += ["--ro-bind", str(job.workspace / path), f"{self._workspace}/{path}"]
         if job.gpu:
             arguments += ["--ro-bind", "/sys", "/sys"]
-            for node in device_nodes():
+            for node in device_nodes(job.gpus):
                 self._skeleton.add_file(node)
                 arguments += ["--dev-bind", str(node), str(node)]
-        if job.gpu and job.gpus:
-            arguments += ["--setenv", "CUDA_VISIBLE_DEVICES", ",".join(gpu.uuid for gpu in job.gpus)]
-        for name, value in job.env.items():
+        for name, value in {**gpu_environment(job), **job.env}.items():
             arguments += ["--setenv", name, value]
-        return [*arguments, "--chdir", WORKSPACE]
+        return [*arguments, "--chdir", self._workspace]
 
     def _probe(self) -> None:
         """Run nothing, once.
@@ -153,37 +160,99 @@ class BubblewrapSandbox:
             MachineLacksError: namespaces do not work here.
         """
         tried = self._run(["--chdir", "/tmp"], "true", Limits(wall_seconds=20))
-        if tried.ok:
-            return
-        raise MachineLacksError(
-            f"bubblewrap cannot make a sandbox here: {(tried.spawn_error or tried.output).strip()}",
-            fix=_how_to_allow(),
-        )
+        if not tried.ok:
+            raise MachineLacksError(
+                f"bubblewrap cannot make a sandbox here: {tried.spawn_error or tried.output.strip()}",
+                fix=_how_to_allow(),
+            )
 
 
 class _Status:
-    """The pipe on which bubblewrap says who process 1 of a run is and, once it ran, how it ended."""
+    """The pipe on which bubblewrap says who process 1 of a run is and, once the command ran, how it ended.
+
+    The command has no access to it, so it cannot pass a failure of its own for one of the sandbox.
+    """
 
     def __init__(self) -> None:
         self._reader, self.writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._said = b""
+
+    def __enter__(self) -> _Status:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._reader)
+        os.close(self.writer)
 
     def kill(self, bwrap: int) -> None:
         """Kill process 1, and with it the namespace, wait until it is gone, and kill bubblewrap itself."""
-        init = self._init_pid()
+        init = self._find("child-pid")
         if init is not None:
             _kill_child(init, bwrap)
         processes.kill_group(bwrap)
 
-    def close(self) -> None:
-        """Close both ends."""
-        os.close(self._reader)
-        os.close(self.writer)
+    def check(self, completed: Completed) -> Completed:
+        """``completed``, or a ``spawn_error`` where the command was not reached and nobody killed the run."""
+        if completed.spawn_error or completed.was_killed or self._find("exit-code") is not None:
+            return completed
+        return Completed(
+            spawn_error=f"the sandbox could not be made: {completed.output.strip()}",
+            wall_seconds=completed.wall_seconds,
+        )
 
-    def _init_pid(self) -> int | None:
-        with contextlib.suppress(BlockingIOError, ValueError, KeyError):
-            first = os.read(self._reader, _STATUS_BYTES).decode().splitlines()[0]
-            return int(json.loads(first)["child-pid"])
+    def _find(self, key: str) -> int | None:
+        """A number that bubblewrap reported, or None if it has not yet."""
+        with contextlib.suppress(BlockingIOError):
+            self._said += os.read(self._reader, 65536)
+        for line in self._said.splitlines():
+            with contextlib.suppress(ValueError):
+                document = json.loads(line)
+                if key in document:
+                    return int(document[key])
         return None
+
+
+class _FilterFile:
+    """A system-call filter in memory, opened anew for each run because bubblewrap reads it to its end."""
+
+    def __init__(self, program: bytes | None) -> None:
+        self.program = program
+        self._fd = os.memfd_create("ce-seccomp", os.MFD_CLOEXEC)
+        os.write(self._fd, program or b"")
+
+    def __del__(self) -> None:
+        with contextlib.suppress(OSError):
+            os.close(self._fd)
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[list[int]]:
+        """One descriptor at the start of the filter, or none where there is no filter."""
+        if self.program is None:
+            yield []
+            return
+        descriptor = os.open(f"/proc/self/fd/{self._fd}", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            yield [descriptor]
+        finally:
+            os.close(descriptor)
+
+
+def _read_only(paths: Sequence[Path]) -> list[str]:
+    return [argument for path in paths for argument in ("--ro-bind", str(path), str(path))]
+
+
+def _not_as_staged(workspace: Path, path: str) -> str | None:
+    """What is wrong with a path that is to be mounted read-only, or None.
+
+    bubblewrap resolves links as the evaluator's user: a link that an earlier command of the candidate left in
+    the place of a folder would show it a folder of the host.
+    """
+    expected = os.path.realpath(workspace) + "/" + path
+    if not os.path.lexists(expected):
+        return f"{path} is gone from the workspace"
+    if os.path.realpath(expected) != expected:
+        return f"{path} is not in the workspace: it was replaced by a link"
+    return None
 
 
 def _kill_child(pid: int, parent: int) -> None:
@@ -198,8 +267,9 @@ def _kill_child(pid: int, parent: int) -> None:
             os.close(descriptor)
 
 
-def _scratch(limits: Limits) -> list[str]:
-    return ["--size", str(limits.scratch_bytes), "--tmpfs", "/tmp"]
+def _free_mount_point(roots: Sequence[Path]) -> str:
+    """Where workspaces appear: /workspace, unless something that must stay visible lies in there."""
+    return next(name for name in _WORKSPACES if not any(path.is_relative_to(name) for path in roots))
 
 
 def _find_bwrap() -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
-from ce_eval.sandbox.base import Job, allowed_environment, shell_script
+from ce_eval.sandbox.base import Job, allowed_environment, gpu_environment, shell_script
 from ce_eval.sandbox.guardian import Guardian
 from ce_eval.sandbox.paths import search_path
 from ce_eval.sandbox.supervise import Cancel, Completed, Supervisor
@@ -20,37 +21,36 @@ class LocalSandbox:
     def __init__(self, cancel: Cancel | None = None) -> None:
         self._supervisor = Supervisor(cancel)
         self._guardian = Guardian(self._supervisor.token)
+        self._homes = _Homes()
         self._environment = {**allowed_environment(), "PATH": ":".join(map(str, search_path()))}
-        self._environment.setdefault("LANG", "C.UTF-8")
 
     def run(self, job: Job) -> Completed:
-        """Run a job; its HOME and TMPDIR are made for it and removed after it."""
+        """Run a job in its workspace, with a HOME and a TMPDIR of its own."""
         if not job.workspace.is_dir():
             return Completed(spawn_error=f"no such workspace: {job.workspace}")
-        private = tempfile.mkdtemp(prefix="ce-run-")
-        env = {**self._environment, "HOME": private, "TMPDIR": private, **_gpu_environment(job), **job.env}
-        script = shell_script(job.limits, processes=False)
+        home = self._homes.take()
+        private = {"HOME": home, "TMPDIR": home, "PWD": str(job.workspace)}
         try:
             return self._supervisor.run(
-                ["/bin/sh", "-c", script, "sh", job.command],
-                env={**env, "PWD": os.fspath(job.workspace)},
+                ["/bin/sh", "-c", shell_script(job.limits, count_processes=False), "sh", job.command],
+                env={**self._environment, **private, **gpu_environment(job), **job.env},
                 limits=job.limits,
                 cwd=job.workspace,
                 pass_fds=job.pass_fds,
             )
         finally:
-            _remove(private)
+            self._homes.give_back(home)
 
     def describe(self) -> list[str]:
         """What is enforced and what is not."""
         return [
             "not enforced: files; commands read and write whatever you can",
             "not enforced: network",
-            "not enforced: read-only paths of a job",
-            "not enforced: choice of GPU, beyond CUDA_VISIBLE_DEVICES",
+            "not enforced: a job's read-only paths",
+            "not enforced: which GPU is used, beyond CUDA_VISIBLE_DEVICES",
             "not enforced: a process that leaves its session and replaces its environment outlives its run",
             "enforced: wall time, output size, size of one file, open files",
-            "enforced by sampling 10 times a second: memory, where a limit is set; number of processes",
+            "enforced by sampling 10 times a second: number of processes; memory, where a limit is set",
             "environment: an allow-list; private HOME and TMPDIR",
         ]
 
@@ -66,19 +66,45 @@ class LocalSandbox:
         self._supervisor.cancel.set()
 
     def close(self) -> None:
-        """Let the guardian go."""
+        """Remove the private folders and let the guardian go."""
+        self._homes.close()
         self._guardian.close()
 
 
-def _remove(folder: str) -> None:
-    """Remove a folder, which is nearly always empty."""
-    try:
-        os.rmdir(folder)  # noqa: PTH106 - on every run's path
-    except OSError:
+class _Homes:
+    """Private folders, one for each run at a time; a folder that stays empty serves again."""
+
+    def __init__(self) -> None:
+        self._parent = tempfile.TemporaryDirectory(prefix="ce-home-", ignore_cleanup_errors=True)
+        self._empty: list[str] = []
+
+    def take(self) -> str:
+        """An empty folder that nobody else has."""
+        try:
+            return self._empty.pop()
+        except IndexError:
+            return tempfile.mkdtemp(dir=self._parent.name)
+
+    def give_back(self, folder: str) -> None:
+        """Take a folder back after a run, and remove it if anything is in it."""
+        try:
+            with os.scandir(folder) as entries:
+                used = any(True for _ in entries)
+        except OSError:
+            used = True
+        if used:
+            _remove(Path(folder))
+        else:
+            self._empty.append(folder)
+
+    def close(self) -> None:
+        """Remove them all."""
+        self._parent.cleanup()
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, whatever a command made of it: a link in its place is removed, not followed."""
+    if folder.is_symlink() or folder.is_file():
+        folder.unlink(missing_ok=True)
+    else:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _gpu_environment(job: Job) -> dict[str, str]:
-    if not (job.gpu and job.gpus):
-        return {}
-    return {"CUDA_VISIBLE_DEVICES": ",".join(gpu.uuid for gpu in job.gpus)}

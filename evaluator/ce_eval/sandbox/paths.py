@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+from ce_eval.machine import Gpu
 
 # Where Linux distributions keep programs and libraries; on most, all but /usr (and /nix) are links into it.
 SYSTEM_ROOTS = tuple(
@@ -19,10 +21,10 @@ _TOOLS = ("nvcc", "compute-sanitizer", "ncu", "nvdisasm", "cuobjdump", "g++", "c
 
 
 def search_path() -> list[Path]:
-    """The folders of PATH for commands: this Python's, the CUDA toolkit's, then those of the evaluator's PATH.
+    """The folders of PATH for commands: this Python's, the CUDA toolkit's, then the evaluator's own.
 
-    pyenv's shims are left out: they choose a Python by folder, and it is the one that runs the evaluator which
-    has the packages that tests need.
+    pyenv's shims are left out: they choose a Python by folder, and it is the one that runs the evaluator
+    which has the packages that tests need.
     """
     folders = [Path(sys.prefix, "bin"), Path(sys.base_prefix, "bin")]
     folders += [root / "bin" for root in _cuda_roots()]
@@ -40,7 +42,7 @@ def needed_roots() -> list[Path]:
     """The folders outside the system roots that commands must be able to read; none lies in another.
 
     They are this Python (its environment and the installation below it), the CUDA toolkit, the folders of
-    LD_LIBRARY_PATH, and the installation folder of each build tool that PATH finds elsewhere. A path that goes
+    LD_LIBRARY_PATH, and the installation of each build tool that PATH finds elsewhere. A path that goes
     through links is listed as it is named and as it resolves, because programs use both.
     """
     wanted = [Path(sys.prefix), Path(sys.base_prefix), *_cuda_roots()]
@@ -56,13 +58,12 @@ def needed_roots() -> list[Path]:
     )
 
 
-def device_nodes() -> list[Path]:
-    """The NVIDIA device files of this machine."""
-    return sorted(
-        path
-        for pattern in ("nvidia[0-9]*", "nvidiactl", "nvidia-uvm*", "nvidia-modeset", "nvidia-caps/*")
-        for path in Path("/dev").glob(pattern)
-    )
+def device_nodes(gpus: Sequence[Gpu]) -> list[Path]:
+    """The device files that CUDA needs for these GPUs, or for all of them where a number is unknown."""
+    numbers = [gpu.minor for gpu in gpus if gpu.minor is not None]
+    chosen = [f"nvidia{number}" for number in numbers] if len(numbers) == len(gpus) > 0 else ["nvidia[0-9]*"]
+    shared = ["nvidiactl", "nvidia-uvm*", "nvidia-modeset", "nvidia-caps/*", "dxg"]
+    return sorted(path for pattern in [*chosen, *shared] for path in Path("/dev").glob(pattern))
 
 
 def _is_shims(folder: Path) -> bool:

@@ -1,4 +1,4 @@
-"""The root folder of a sandbox: empty mount points, the links of the system, and a handful of files in /etc."""
+"""The root folder of a sandbox: empty mount points, the links of the system, and a little of /etc."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 import weakref
+from collections.abc import Iterable
 from pathlib import Path
 
 from ce_eval.sandbox.paths import SYSTEM_ROOTS
@@ -13,48 +14,54 @@ from ce_eval.sandbox.paths import SYSTEM_ROOTS
 SHELL = "/.ce-sh"
 """The shell that runs jobs, inside the sandbox."""
 
-# What compilers, the dynamic linker and Python read of /etc; no accounts, keys or configuration of the host.
+# What compilers, the dynamic linker and Python read of /etc; no accounts, keys or settings of the host.
 _ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "nsswitch.conf")
-_DEVICE_FILES = ("null", "zero", "full", "random", "urandom", "tty")
+# Few, as each is a mount of its own, and every mount costs 2 % of the sandbox.
+_DEVICE_FILES = ("null", "zero", "urandom")
 _DEVICE_LINKS = {
+    "random": "urandom",
+    "shm": "/tmp",
     "fd": "/proc/self/fd",
     "stdin": "/proc/self/fd/0",
     "stdout": "/proc/self/fd/1",
     "stderr": "/proc/self/fd/2",
-    "shm": "/tmp",
 }
 
 
 class Skeleton:
-    """A folder for `--ro-bind SKELETON /`, made once for many runs. Mount points can be added at any time."""
+    """A folder for `--ro-bind FOLDER /`, made once for many runs.
 
-    def __init__(self) -> None:
-        self.root = Path(tempfile.mkdtemp(prefix="ce-sandbox-"))
+    Attributes:
+        root: the folder, on the host.
+        binds: folders of the system to mount at their own paths.
+        devices: device files to mount at their own paths.
+    """
+
+    def __init__(self, mount_points: Iterable[Path]) -> None:
+        self.root = Path(tempfile.mkdtemp(prefix="ce-sandbox-", dir=_executable_folder()))
         self._finalizer = weakref.finalize(self, shutil.rmtree, self.root, ignore_errors=True)
-        self._ready: set[Path] = set()
+        self._files: set[Path] = set()
         self.root.chmod(0o755)
-        for name in ("proc", "tmp", "sys", "dev", "etc", "workspace"):
+        for name in ("dev", "etc", "proc", "sys", "tmp"):
             (self.root / name).mkdir()
-        self.binds = [path for path in SYSTEM_ROOTS if self._system(path)]
+        for path in mount_points:
+            self._inside(path).mkdir(parents=True, exist_ok=True)
+        self.binds = [path for path in SYSTEM_ROOTS if self._add_system(path)]
         self._fill_etc()
         for name, target in _DEVICE_LINKS.items():
             (self.root / "dev" / name).symlink_to(target)
-        self.devices = [path for name in _DEVICE_FILES if (path := Path("/dev", name)).exists()]
+        self.devices = [Path("/dev", name) for name in _DEVICE_FILES]
         for device in self.devices:
             self.add_file(device)
         self._copy_shell()
 
-    def add_folder(self, path: Path) -> None:
-        """Make a mount point for a folder."""
-        self._inside(path).mkdir(parents=True, exist_ok=True)
-
     def add_file(self, path: Path) -> None:
-        """Make a mount point for a file."""
-        if path not in self._ready:
+        """Make a mount point for a file, at any time."""
+        if path not in self._files:
             inside = self._inside(path)
             inside.parent.mkdir(parents=True, exist_ok=True)
             inside.touch()
-            self._ready.add(path)
+            self._files.add(path)
 
     def close(self) -> None:
         """Remove the folder."""
@@ -63,12 +70,14 @@ class Skeleton:
     def _inside(self, path: Path) -> Path:
         return self.root / path.relative_to("/")
 
-    def _system(self, path: Path) -> bool:
+    def _add_system(self, path: Path) -> bool:
         """Repeat a link of the system, or make a mount point; whether there is something to mount."""
+        inside = self._inside(path)
         if path.is_symlink():
-            self._inside(path).symlink_to(path.readlink())
-        elif path.is_dir():
-            self.add_folder(path)
+            inside.symlink_to(path.readlink())
+            return False
+        if path.is_dir():
+            inside.mkdir(parents=True, exist_ok=True)
             return True
         return False
 
@@ -77,7 +86,7 @@ class Skeleton:
         for name in _ETC:
             source = Path("/etc", name)
             if source.is_dir():
-                shutil.copytree(source, etc / name, symlinks=True, ignore_dangling_symlinks=True)
+                shutil.copytree(source, etc / name, symlinks=True, dirs_exist_ok=True)
             elif source.exists():
                 shutil.copy(source, etc / name, follow_symlinks=False)
         user, group = os.getuid(), os.getgid()
@@ -86,12 +95,22 @@ class Skeleton:
         (etc / "hosts").write_text("127.0.0.1 localhost\n::1 localhost\n", encoding="ascii")
 
     def _copy_shell(self) -> None:
-        """Copy /bin/sh as a file that may be run and not read.
+        """Copy /bin/sh to a file that may be run and not read.
 
-        The shell carries the exit code of the command. The kernel does not let a process of the same user trace
-        a program that this user may not read, nor open its memory or its descriptors, so the command cannot
-        make the shell report success.
+        The shell carries the exit code of the command. The kernel lets no process trace a program that its
+        user may not read, nor write its memory, nor open its descriptors, so the command cannot make the
+        shell report success.
         """
         shell = self._inside(Path(SHELL))
         shutil.copyfile("/bin/sh", shell)
         shell.chmod(0o111)
+
+
+def _executable_folder() -> Path:
+    """A folder for temporary files from which programs may be started: some mount /tmp without."""
+    temporary = Path(tempfile.gettempdir())
+    if not os.statvfs(temporary).f_flag & os.ST_NOEXEC:
+        return temporary
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "compute-eval")
+    cache.mkdir(parents=True, exist_ok=True)
+    return cache

@@ -1,8 +1,8 @@
-"""Run one command as a supervised child: a deadline, bounded output, its own session, no orphans.
+"""Run one command as a supervised child: a deadline, bounded output, a session of its own, no orphans.
 
-Nothing here blocks on a full pipe and nothing grows with what a command prints. One run uses the calling thread
-alone (a `poll` over the output pipe, a pidfd and the cancel descriptor), so any number of threads may call
-`Supervisor.run` at once. Every descriptor is close-on-exec; children inherit what `pass_fds` names and no more.
+Nothing here blocks on a full pipe, and nothing grows with what a command prints. A run uses the calling
+thread alone (one `poll` over the output pipe, a pidfd and the cancel descriptor), so any number of threads
+may call `Supervisor.run` at once. Every descriptor is close-on-exec; children inherit what ``pass_fds`` names.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MARKER = "CE_RUN"
 """Environment variable that names a run; a process that carries it belongs to that run, wherever it hides."""
 
 _READ_BYTES = 65536
-# A memory or process limit is enforced by looking, so this is how long an excess can last.
+# Memory and process limits are enforced by looking, so this is how long an excess can last.
 _SAMPLE_SECONDS = 0.1
 # How long a killed process may take to die. Longer means that it is stuck in the kernel (a hung driver).
 _DEATH_SECONDS = 15.0
@@ -55,7 +55,7 @@ class Limits:
     kept_output_bytes: int = 64 << 10
     memory_bytes: int | None = None
     file_bytes: int = 8 << 30
-    processes: int = 1024
+    processes: int = 4096
     open_files: int = 4096
     scratch_bytes: int = 4 << 30
 
@@ -64,20 +64,24 @@ class Limits:
 class Completed:
     """How a command ended and what it took.
 
-    Exactly one of ``exit_code`` and ``signal`` is set unless ``spawn_error`` is. A shell reports a child killed
-    by signal n as exit code 128 + n; that is undone here, so a program that itself exits with 139 reads as a
-    segmentation fault. Either way it did not exit with 0.
+    Exactly one of ``exit_code`` and ``signal`` is set, unless ``spawn_error`` or ``violation`` is. A shell
+    tells of a child that died of signal n by exit code 128 + n; that is undone here, so a program which
+    itself exits with 139 reads as a segmentation fault. Neither is an exit with 0.
 
     Attributes:
-        timed_out, output_limit_hit, memory_limit_hit, process_limit_hit, cancelled: why it was killed, if it was.
+        exit_code: how it ended by itself.
+        signal: what it died of; SIGKILL where the supervisor ended it.
+        timed_out, output_limit_hit, memory_limit_hit, process_limit_hit, cancelled: why the supervisor did.
         oom: the kernel killed it for want of memory.
-        cpu_seconds: user and system time of the command and all its waited-for descendants.
-        peak_memory_bytes: largest resident size seen: of the tree together when sampled, else of one process.
-            0 where the run was too short to sample and no larger than the evaluator itself, whose size Linux
-            carries over into a child's high-water mark.
+        wall_seconds: from before the start to after the end.
+        cpu_seconds: user and system time of the command and all descendants that were waited for.
+        peak_memory_bytes: the largest resident size seen: of the tree together where it was sampled, else of
+            one process. 0 for a run too short to be sampled and no larger than the evaluator, whose own size
+            Linux carries over into the high-water mark of a child.
         output: stdout and stderr in order of arrival, head and tail, UTF-8; what is not shows as U+FFFD.
         dropped_bytes: how many bytes of output were left out between head and tail.
-        spawn_error: why the command could not be run at all: the machine's fault, never the command's.
+        violation: what a candidate did to the workspace so that the command cannot be run in it safely.
+        spawn_error: why the command could not be run: the machine's fault, never the command's.
     """
 
     exit_code: int | None = None
@@ -93,6 +97,7 @@ class Completed:
     peak_memory_bytes: int = 0
     output: str = ""
     dropped_bytes: int = 0
+    violation: str | None = None
     spawn_error: str | None = None
 
     @property
@@ -102,18 +107,19 @@ class Completed:
 
     @property
     def was_killed(self) -> bool:
-        """Whether the supervisor ended it."""
+        """Whether the supervisor ended it, or the kernel did for want of memory."""
         return (
             self.timed_out
             or self.output_limit_hit
             or self.memory_limit_hit
             or self.process_limit_hit
             or self.cancelled
+            or self.oom
         )
 
 
 def shell_status(return_code: int) -> tuple[int | None, int | None]:
-    """(exit code, None) or (None, signal) of a return code of a shell: -n and 128 + n both mean signal n."""
+    """(exit code, None) or (None, signal) for a shell's return code: both -n and 128 + n mean signal n."""
     number = -return_code if return_code < 0 else return_code - 128
     if 0 < number < signal.NSIG:
         return None, number
@@ -127,6 +133,10 @@ class Cancel:
         self._fd = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._set = False
 
+    def __del__(self) -> None:
+        with contextlib.suppress(OSError):
+            os.close(self._fd)
+
     def set(self) -> None:
         """Kill what runs; what is started later ends at once as cancelled."""
         self._set = True
@@ -137,16 +147,17 @@ class Cancel:
         return self._set
 
     def fileno(self) -> int:
-        """A descriptor that turns readable when the switch is set."""
+        """A descriptor that turns readable, and stays so, when the switch is set."""
         return self._fd
-
-    def __del__(self) -> None:
-        with contextlib.suppress(OSError):
-            os.close(self._fd)
 
 
 class Supervisor:
-    """Starts and watches commands; one object serves any number of threads."""
+    """Starts and watches commands; one object serves any number of threads.
+
+    Attributes:
+        cancel: ends every run of this supervisor.
+        token: starts the marker of every run of this supervisor.
+    """
 
     def __init__(self, cancel: Cancel | None = None) -> None:
         self.cancel = cancel or Cancel()
@@ -166,34 +177,37 @@ class Supervisor:
         *,
         env: Mapping[str, str],
         limits: Limits,
-        cwd: Path | str | None = None,
+        cwd: Path | None = None,
         pass_fds: Sequence[int] = (),
-        kill: Callable[[int], None] | None = None,
+        kill: Callable[[int], None] = processes.kill_group,
         sweep: bool = True,
     ) -> Completed:
         """Run ``argv`` to its end, or to its limits, and leave nothing of it behind.
 
         Args:
-            argv: program (a path, or a name on the evaluator's own PATH) and arguments.
+            argv: path of the program, and arguments.
             env: the whole environment; a marker of this run is added.
-            limits: wall time, output, memory and process limits are applied here; the others are the caller's.
+            limits: wall time, output, memory and processes are limited here; the rest is up to ``argv``.
             cwd: working folder of the child.
             pass_fds: descriptors that the child inherits under the same numbers.
             kill: ends everything of the run, given the child's pid. Default: SIGKILL to its process group.
-            sweep: look for processes that left the group as well (a pid namespace makes that unnecessary).
+            sweep: look for processes that left the group, too (a pid namespace makes that needless).
 
         Raises:
-            KeyboardInterrupt: in the main thread, after the run was killed.
+            KeyboardInterrupt: in the main thread, once the run was killed.
         """
         if self.cancel.is_set():
             return Completed(cancelled=True, spawn_error="not started: cancelled")
         with self._lock:
             self._runs += 1
             marker = f"{self.token}.{self._runs}"
-        reader, writer = os.pipe2(os.O_CLOEXEC)
         start = time.monotonic()
         try:
-            child = subprocess.Popen(  # noqa: S603
+            reader, writer = os.pipe2(os.O_CLOEXEC)
+        except OSError as error:
+            return Completed(spawn_error=f"could not make a pipe: {error}")
+        try:
+            child = subprocess.Popen(
                 argv,
                 stdin=self._null,
                 stdout=writer,
@@ -208,7 +222,7 @@ class Supervisor:
             return Completed(spawn_error=f"could not start {argv[0]}: {error}")
         finally:
             os.close(writer)
-        run = _Run(child, reader, limits, start, kill or processes.kill_group)
+        run = _Run(child, reader, limits, start, kill)
         try:
             run.watch(self.cancel)
         except BaseException:
@@ -216,8 +230,7 @@ class Supervisor:
             raise
         finally:
             run.settle(marker if sweep else None)
-        oom = run.signal == signal.SIGKILL and not run.reason and self._oom_happened()
-        return run.completed(oom)
+        return run.completed(oom=run.killed_by_others and self._oom_happened())
 
     def _oom_happened(self) -> bool:
         with self._lock:
@@ -226,7 +239,7 @@ class Supervisor:
 
 
 class _Run:
-    """One child from start to reaped. ``reason`` is the field of `Completed` that says why it was killed."""
+    """One child, started to reaped; ``_reason`` is the field of `Completed` that says why it was killed."""
 
     def __init__(
         self,
@@ -236,65 +249,69 @@ class _Run:
         start: float,
         kill: Callable[[int], None],
     ) -> None:
-        self.child = child
-        self.limits = limits
-        self.start = start
-        self.reason: str | None = None
-        self.signal: int | None = None
-        self.exit_code: int | None = None
-        self._kill = kill
+        self._child = child
         self._reader = reader
+        self._limits = limits
+        self._start = start
+        self._kill = kill
         self._pidfd = os.pidfd_open(child.pid)
         self._output = BoundedOutput(limits.kept_output_bytes)
+        self._reason: str | None = None
+        self._exit_code: int | None = None
+        self._signal: int | None = None
+        self._stuck = False
         self._at_end = False
-        self._sampled_bytes = 0
+        self._sampled_bytes: int | None = None
         self._cpu_seconds = 0.0
         self._peak_bytes = 0
         self._wall_seconds = 0.0
-        self._stuck = False
         os.set_blocking(reader, False)
 
+    @property
+    def killed_by_others(self) -> bool:
+        """Whether it died of a SIGKILL that was not ours."""
+        return self._signal == signal.SIGKILL and self._reason is None
+
     def watch(self, cancel: Cancel) -> None:
-        """Return when the child has ended or was killed for a reason."""
+        """Return when the child has ended, or was killed for a reason."""
         poller = select.poll()
         for descriptor in (self._reader, self._pidfd, cancel.fileno()):
             poller.register(descriptor, select.POLLIN)
-        deadline = self.start + self.limits.wall_seconds
-        next_sample = self.start + _SAMPLE_SECONDS
-        while self.reason is None:
+        deadline = self._start + self._limits.wall_seconds
+        next_sample = self._start + _SAMPLE_SECONDS
+        while self._reason is None:
             now = time.monotonic()
             if now >= deadline:
-                self.reason = "timed_out"
-                break
-            if now >= next_sample:
+                self._reason = "timed_out"
+            elif now >= next_sample:
                 self._sample()
                 next_sample = now + _SAMPLE_SECONDS
-                continue
-            ready = dict(poller.poll(int((min(deadline, next_sample) - now) * 1000) + 1))
-            if self._reader in ready and not self._read():
-                poller.unregister(self._reader)
-            if self._pidfd in ready:
-                return
-            if cancel.fileno() in ready:
-                self.reason = "cancelled"
+            else:
+                ready = dict(poller.poll(int((min(deadline, next_sample) - now) * 1000) + 1))
+                if self._reader in ready and not self._read():
+                    poller.unregister(self._reader)
+                if self._pidfd in ready:
+                    return
+                if cancel.fileno() in ready:
+                    self._reason = "cancelled"
         self.kill()
 
     def kill(self) -> None:
         """End everything of this run that the kill function reaches."""
-        self._kill(self.child.pid)
+        self._kill(self._child.pid)
 
     def settle(self, marker: str | None) -> None:
         """Kill what is left, take the last output, reap the child, close every descriptor.
 
-        The child is reaped last: until then its pid, which is also the group's, cannot be used again.
+        The child is reaped last: until then its pid, which is also its group's, is not given out again.
         """
         try:
             self._stuck = not processes.wait_readable(self._pidfd, _DEATH_SECONDS)
-            self._wall_seconds = time.monotonic() - self.start
+            self._wall_seconds = time.monotonic() - self._start
             if marker is not None:
-                processes.kill_group(self.child.pid)
-                processes.sweep(f"{MARKER}={marker}", self.child.pid)
-            while not self._at_end and self.reason is None and self._read():
+                processes.kill_group(self._child.pid)
+                processes.sweep(f"{MARKER}={marker}", self._child.pid)
+            while self._reason is None and not self._at_end and self._read():
                 pass
             if not self._stuck:
                 self._reap()
@@ -302,30 +319,28 @@ class _Run:
             os.close(self._pidfd)
             os.close(self._reader)
 
-    def completed(self, oom: bool) -> Completed:
+    def completed(self, *, oom: bool) -> Completed:
         """The run as data."""
-        stuck = (
-            f"still alive {_DEATH_SECONDS:.0f} s after SIGKILL, stuck in the kernel" if self._stuck else None
-        )
+        stuck = f"still alive {_DEATH_SECONDS:.0f} s after SIGKILL: stuck in the kernel"
         return Completed(
-            exit_code=self.exit_code,
-            signal=self.signal,
-            timed_out=self.reason == "timed_out",
-            output_limit_hit=self.reason == "output_limit_hit",
-            memory_limit_hit=self.reason == "memory_limit_hit",
-            process_limit_hit=self.reason == "process_limit_hit",
-            cancelled=self.reason == "cancelled",
+            exit_code=self._exit_code,
+            signal=self._signal,
+            timed_out=self._reason == "timed_out",
+            output_limit_hit=self._reason == "output_limit_hit",
+            memory_limit_hit=self._reason == "memory_limit_hit",
+            process_limit_hit=self._reason == "process_limit_hit",
+            cancelled=self._reason == "cancelled",
             oom=oom,
             wall_seconds=self._wall_seconds,
             cpu_seconds=self._cpu_seconds,
-            peak_memory_bytes=max(self._sampled_bytes, self._peak_bytes),
+            peak_memory_bytes=max(self._sampled_bytes or 0, self._peak_bytes),
             output=self._output.text(),
             dropped_bytes=self._output.dropped_bytes,
-            spawn_error=stuck,
+            spawn_error=stuck if self._stuck else None,
         )
 
     def _read(self) -> bool:
-        """Take what the pipe holds, up to 64 KiB; False when there is no more to come for now."""
+        """Take what the pipe holds, up to 64 KiB; False when it holds nothing now, or never will."""
         try:
             data = os.read(self._reader, _READ_BYTES)
         except BlockingIOError:
@@ -334,24 +349,27 @@ class _Run:
             self._at_end = True
             return False
         self._output.add(data)
-        if self._output.total_bytes > self.limits.output_bytes:
-            self.reason = "output_limit_hit"
+        if self._output.total_bytes > self._limits.output_bytes:
+            self._reason = "output_limit_hit"
         return True
 
     def _sample(self) -> None:
-        usage = processes.tree_usage(self.child.pid)
-        self._sampled_bytes = max(self._sampled_bytes, usage.resident_bytes)
-        if self.limits.memory_bytes is not None and usage.resident_bytes > self.limits.memory_bytes:
-            self.reason = "memory_limit_hit"
-        elif usage.threads > self.limits.processes:
-            self.reason = "process_limit_hit"
+        limits = self._limits
+        first = self._sampled_bytes is None
+        usage = processes.tree_usage(self._child.pid, limits.processes, prefer_for_oom=first)
+        self._sampled_bytes = max(self._sampled_bytes or 0, usage.memory_bytes)
+        if limits.memory_bytes is not None and usage.memory_bytes > limits.memory_bytes:
+            self._reason = "memory_limit_hit"
+        elif usage.threads > limits.processes:
+            self._reason = "process_limit_hit"
 
     def _reap(self) -> None:
-        _, status, usage = os.wait4(self.child.pid, 0)
-        self.child.returncode = os.waitstatus_to_exitcode(status)
-        self.exit_code, self.signal = shell_status(self.child.returncode)
-        if self.reason is not None:
-            self.exit_code, self.signal = None, int(signal.SIGKILL)
+        _, status, usage = os.wait4(self._child.pid, 0)
+        self._child.returncode = os.waitstatus_to_exitcode(status)
+        if self._reason is None:
+            self._exit_code, self._signal = shell_status(self._child.returncode)
+        else:
+            self._signal = int(signal.SIGKILL)
         self._cpu_seconds = usage.ru_utime + usage.ru_stime
         # exec keeps the high-water mark of the memory it leaves, which after vfork is the evaluator's own.
         own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
