@@ -55,7 +55,10 @@ TIMING_MODES = st.one_of(
         RegionTiming, include=GLOBS, exclude=GLOBS, time_type=st.sampled_from(["kernel", "wall_clock"])
     ),
 )
-SOURCE_REFERENCES = st.none() | st.builds(SourceReferences, any=st.none() | NAMES, all=st.none() | NAMES)
+SOURCE_REFERENCES = st.none() | st.one_of(
+    st.builds(SourceReferences, any=st.none() | NAMES, all=NAMES),
+    st.builds(SourceReferences, any=NAMES),
+)
 
 
 def metadata(extra: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[Metadata]:

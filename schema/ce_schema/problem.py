@@ -5,7 +5,7 @@ Field order is the order of keys on a line, so it is part of the format.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -50,6 +50,13 @@ class SourceReferences(BaseModel):
         if isinstance(value, list):
             return {"all": value}
         return value
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> Self:
+        # The public evaluator refuses the whole pack over this.
+        if self.any is None and self.all is None:
+            raise ValueError("names neither 'any' nor 'all'; write null where nothing is required")
+        return self
 
 
 class BaseProblem(BaseModel):

@@ -118,7 +118,9 @@ def test_five_forms_of_source_references(written: object, meant: SourceReference
     assert list(encoded) == ["any", "all"]
 
 
-@pytest.mark.parametrize("written", [1, {"none": ["a"]}, {"any": "a"}, [1], {"all": ["a"], "more": []}])
+@pytest.mark.parametrize(
+    "written", [1, {}, {"any": None}, {"none": ["a"]}, {"any": "a"}, [1], {"all": ["a"], "more": []}]
+)
 def test_other_forms_of_source_references_are_refused(written: object) -> None:
     with pytest.raises(ValidationError):
         problem(source_references=written)
