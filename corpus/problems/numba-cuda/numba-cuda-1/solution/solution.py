@@ -1,6 +1,6 @@
 """Weighted histogram over bins of unequal width: one private histogram a block, then one atomic a bin."""
 
-from numba import cuda, float64, int32
+from numba import cuda, float32, float64, int32
 
 THREADS = 256
 MAX_BLOCKS = 1024  # enough to fill a large GPU several times over; more would only add flushes
@@ -20,9 +20,11 @@ def clear_kernel(counts, sums):
 def bin_kernel(x, w, edges, counts, sums):
     block_counts = cuda.shared.array(MAX_BINS + 1, int32)
     block_sums = cuda.shared.array(MAX_BINS, float64)
+    block_edges = cuda.shared.array(MAX_BINS + 1, float32)
     bins = sums.size
 
     for b in range(cuda.threadIdx.x, bins + 1, cuda.blockDim.x):
+        block_edges[b] = edges[b]
         block_counts[b] = 0
         if b < bins:
             block_sums[b] = 0.0
@@ -30,12 +32,12 @@ def bin_kernel(x, w, edges, counts, sums):
 
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
         value = x[i]
-        if value >= edges[0] and value <= edges[bins]:  # both false for NaN
+        if value >= block_edges[0] and value <= block_edges[bins]:  # both false for NaN
             low = 0
             high = bins
             while high - low > 1:  # edges[low] <= value, and value < edges[high] unless high == bins
-                middle = (low + high) // 2
-                if edges[middle] <= value:
+                middle = (low + high) >> 1
+                if block_edges[middle] <= value:
                     low = middle
                 else:
                     high = middle

@@ -108,20 +108,19 @@ def few_samples():
 
 @ce.case
 def around_a_block():
-    for n in (129, 255, 257) if SIMULATOR else (127, 128, 129, 255, 256, 257, 1023, 1025):
+    for n in (255, 257) if SIMULATOR else (127, 128, 129, 255, 256, 257, 1023, 1025):
         random_call(n, 40)
 
 
 @ce.case
 def bin_counts():
-    for bins in (1, 256, 1024) if SIMULATOR else (1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 1023, 1024):
+    for bins in (1, 1024) if SIMULATOR else (1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 1023, 1024):
         random_call(60 if SIMULATOR else 20000, bins)
 
 
 @ce.case
 def strided_views():
     n = 150 if SIMULATOR else 100003
-    random_call(n, 33, x_step=3)
     random_call(n, 33, x_step=2, w_step=5)
 
 
