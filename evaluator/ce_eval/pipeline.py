@@ -54,6 +54,7 @@ def grade(item: WorkItem, context: PipelineContext) -> GradedSolution:
         test_output=verdict.test_output,
         outcome=verdict.outcome,
         sample=item.sample,
+        missing=item.solution is None and verdict.outcome is not Outcome.SKIPPED,
         key=item.key,
         evidence=Evidence.EXIT_CODE if passed else None,
         seed=context.seed,

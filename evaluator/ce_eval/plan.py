@@ -165,7 +165,7 @@ def plan_packs(
 
 
 def check_samples(plan: PackPlan, ks: Sequence[int]) -> None:
-    """Refuse a k that some problem has too few samples for.
+    """Refuse a k that some problem has too few samples for; one without any is failed whatever k is.
 
     Raises:
         InputError: naming the problem with the fewest samples.
@@ -174,16 +174,9 @@ def check_samples(plan: PackPlan, ks: Sequence[int]) -> None:
     if not counts:
         return
     task_id = min(counts, key=lambda task: counts[task])
-    # A missing problem counts as one failed sample, so k=1 always stands.
     if max(ks) > counts[task_id]:
         raise InputError(
             f"k = {max(ks)} needs {max(ks)} samples of each problem; {task_id} has {counts[task_id]}",
             where=str(plan.path),
             fix=f"pass --k {counts[task_id]} or generate more samples",
-        )
-    if max(ks) > 1 and plan.missing and not plan.skip_missing:
-        raise InputError(
-            f"k = {max(ks)} needs {max(ks)} samples of each problem; {plan.missing[0]} has none",
-            where=str(plan.path),
-            fix="pass --skip-missing to leave such problems out",
         )

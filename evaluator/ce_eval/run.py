@@ -95,7 +95,7 @@ def _grade_pack(
             progress.grade(graded)
         log.finish(keys)
         grades = (GradedSolution.model_validate_json(line) for line in log.graded.open("rb"))
-        summary = summarise(grades, config.k, strict_k=config.strict_k)
+        summary = summarise(grades, config.k)
         return PackResult(plan.path, log.graded, summary, reused, plan.unknown, plan.missing)
 
 

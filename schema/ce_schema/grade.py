@@ -85,7 +85,10 @@ class Evidence(StrEnum):
 
 
 class GradedSolution(BaseModel):
-    """The grade of one solution of one problem. ``solution_time`` and ``baseline_time`` in milliseconds."""
+    """The grade of one solution of one problem. ``solution_time`` and ``baseline_time`` in milliseconds.
+
+    ``missing`` marks the failure of a problem that the pack holds no solution for.
+    """
 
     model_config = ConfigDict(extra="allow")
 
@@ -106,6 +109,7 @@ class GradedSolution(BaseModel):
     # Ours from here on.
     outcome: Outcome
     sample: int = 0
+    missing: bool = False
     key: str = ""
     evidence: Evidence | None = None
     seed: int | None = None
