@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn, Self, overload
 
@@ -67,14 +68,14 @@ class _Source:
     """An open archive and the limits under which it is read."""
 
     path: Path
-    descriptor: int
+    file: FileIO
     max_bytes: int
     max_line_bytes: int
 
     def tar(self, *line_files: str) -> TarStream:
         """A walk from the start of the archive, which may hold these files beside the metadata."""
         limits = {METADATA_FILE: MAX_METADATA_BYTES} | dict.fromkeys(line_files, self.max_bytes)
-        return TarStream(GzipStream(self.descriptor, str(self.path), self.max_bytes), limits)
+        return TarStream(GzipStream(self.file, str(self.path), self.max_bytes), limits)
 
     def member(self, name: str) -> str:
         """What errors call a member of the archive."""
@@ -100,7 +101,7 @@ class _Pack[Item: (AnyProblem, AnySolution), Meta: PackMetadata]:
 
     def close(self) -> None:
         """Close the archive; iterations under way end in an error."""
-        os.close(self._source.descriptor)
+        self._source.file.close()
 
     def __iter__(self) -> Iterator[Record[Item]]:
         """The lines, in order.
@@ -164,7 +165,7 @@ def open_pack(
             return ProblemPack(source, _metadata(source, raw, _problem_metadata()), verify=verify)
         return SolutionPack(source, _metadata(source, raw, _solution_metadata()), verify=verify)
     except BaseException:
-        os.close(source.descriptor)
+        source.file.close()
         raise
 
 
@@ -265,8 +266,8 @@ def _raise(finding: Diagnostic) -> NoReturn:
     raise PackError(finding.message, where=finding.location, fix=finding.fix)
 
 
-def _open_regular(path: Path) -> int:
-    """A descriptor of ``path``, which must be a regular file: opening a pipe would wait for ever."""
+def _open_regular(path: Path) -> FileIO:
+    """``path``, opened to be read; it must be a regular file: opening a pipe would wait for ever."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except OSError as error:
@@ -274,12 +275,18 @@ def _open_regular(path: Path) -> int:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise PackError("is not a regular file", where=str(path))
-    return descriptor
+    return FileIO(descriptor, "rb")
 
 
 def _file_chunks(path: Path) -> Iterator[bytes]:
-    with os.fdopen(_open_regular(path), "rb", buffering=0) as file:
-        while chunk := file.read(_READ_BYTES):
+    with _open_regular(path) as file:
+        while True:
+            try:
+                chunk = file.read(_READ_BYTES)
+            except OSError as error:
+                raise PackError(f"cannot be read: {error.strerror}", where=str(path)) from None
+            if not chunk:
+                return
             yield chunk
 
 

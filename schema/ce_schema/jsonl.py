@@ -24,11 +24,11 @@ MAX_VALUES = 200_000
 MAX_BLANK_LINES = 1000
 _MOST_REPORTED = 1000
 
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-# A key with what follows it, another string, or a bracket.
-_KEY_OR_BRACKET = re.compile(
-    r'("[^"\\]*+(?:\\.[^"\\]*+)*+")\s*:|"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL
-)
+# A string that nothing closes goes to the end: were it no match, each quote in it would be tried, each time
+# to the end.
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.?[^"\\]*+)*+"?+', re.DOTALL)
+# A string, with the colon if it is a key, or a bracket.
+_STRING_OR_BRACKET = re.compile(r'("[^"\\]*+(?:\\.?[^"\\]*+)*+"?+)(\s*+:)?+|[\[\]{}]', re.DOTALL)
 _POSITION = re.compile(r" at line (\d+) column (\d+)\Z")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -194,14 +194,14 @@ def _finite(literal: str) -> float:
 def _twin_error(text: str) -> LineError:
     """The error for the first key that comes twice in one object of ``text``, which is JSON that has one."""
     open_keys: list[set[str]] = []
-    for token in _KEY_OR_BRACKET.finditer(text):
-        mark, key = token[0], token[1]
+    for token in _STRING_OR_BRACKET.finditer(text):
+        mark = token[0]
         if mark in "[{":
             open_keys.append(set())
         elif mark in "]}":
             open_keys.pop()
-        elif key:
-            name = json.loads(key)
+        elif token[2]:
+            name = json.loads(token[1])
             if name in open_keys[-1]:
                 return LineError(f"an object has the key {_short(name)} twice", token.start())
             open_keys[-1].add(name)

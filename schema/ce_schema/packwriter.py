@@ -24,7 +24,7 @@ from ce_schema.packlines import (
     ProblemPackMetadata,
     SolutionPackMetadata,
 )
-from ce_schema.tarwrite import memory_member, write_archive
+from ce_schema.tarwrite import memory_member, write_archive, writing
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -147,7 +147,8 @@ def _write(
         for count, given in enumerate(items, 1):
             item, line = _item_and_line(given, adapter, f"item {count} for {path}")
             note(item, line)
-            spool.write(line)
+            with writing(path):
+                spool.write(line)
             size += len(line)
         spool.seek(0)
         summary = metadata(count)

@@ -13,6 +13,7 @@ import tarfile
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from io import FileIO
 
 from ce_schema.diagnostics import Location
 from ce_schema.errors import InputError
@@ -43,27 +44,27 @@ class PackError(InputError):
 class GzipStream:
     """The decompressed bytes of one gzip member that is the whole file, in order.
 
-    Reads with an offset of its own, so that several streams can share a descriptor.
+    Reads with an offset of its own, so that several streams can share a file.
 
     Args:
-        descriptor: an open regular file.
+        file: an open regular file.
         name: what errors call the file.
         limit: the most bytes it may unfold to.
     """
 
-    def __init__(self, descriptor: int, name: str, limit: int) -> None:
+    def __init__(self, file: FileIO, name: str, limit: int) -> None:
         self.name = name
         self.limit = limit
         self.consumed = 0
         self._produced = 0
-        self._descriptor = descriptor
+        self._file = file
         self._offset = 0
         self._input = b""
         self._inflate = zlib.decompressobj(wbits=31)
         self._ended = False
         self._block = b""
         self._start = 0
-        if os.pread(descriptor, len(_GZIP_MAGIC), 0) != _GZIP_MAGIC:
+        if self._pread(len(_GZIP_MAGIC)) != _GZIP_MAGIC:
             raise PackError("is not a gzip file", where=name, fix="a datapack is a .tar.gz archive")
 
     def read(self, size: int) -> bytes:
@@ -87,7 +88,7 @@ class GzipStream:
         while not self._ended:
             starved = False
             if not self._input:
-                self._input = os.pread(self._descriptor, _READ_BYTES, self._offset)
+                self._input = self._pread(_READ_BYTES)
                 self._offset += len(self._input)
                 starved = not self._input
             try:
@@ -108,8 +109,16 @@ class GzipStream:
         return b""
 
     def _refuse_more(self) -> None:
-        if self._inflate.unused_data or os.pread(self._descriptor, 1, self._offset):
+        if self._inflate.unused_data or self._pread(1):
             raise PackError("has data after the end of the compressed archive", where=self.name)
+
+    def _pread(self, size: int) -> bytes:
+        try:
+            return os.pread(self._file.fileno(), size, self._offset)
+        except OSError as error:
+            raise PackError(f"cannot be read: {error.strerror}", where=self.name) from None
+        except ValueError:
+            raise PackError("was closed before it was read to its end", where=self.name) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,12 @@ import secrets
 import struct
 import tarfile
 import zlib
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, BinaryIO, Self
 
 from ce_schema.errors import InputError
 
@@ -25,6 +27,19 @@ _LEVEL = 6
 # Magic, deflate, no flags, no time, no hint on the effort, unknown system (RFC 1952).
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _COPY_BYTES = 256 << 10
+# Compressed at once, and how far back a compressor can look.
+_DEFLATE_BYTES = 1 << 20
+_WINDOW_BYTES = 32 << 10
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turns what goes wrong while ``path`` is written into an InputError."""
+    try:
+        yield
+    except OSError as error:
+        what = f"cannot be written: {error.strerror}"
+        raise InputError(what, where=str(path), fix="check space and permissions") from None
 
 
 @contextmanager
@@ -32,16 +47,14 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[BinaryIO]:
     """A file that appears under ``path`` complete and on disk, or not at all.
 
     Raises:
-        InputError: ``path`` exists and ``overwrite`` is false, or its folder cannot be written to.
+        InputError: ``path`` exists and ``overwrite`` is false.
+        OSError: it cannot be written, for want of space or permission.
     """
     exists = InputError("exists already", where=str(path), fix="choose another name or ask to overwrite")
     if not overwrite and os.path.lexists(path):
         raise exists
     part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.part")
-    try:
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", where=str(path)) from None
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
@@ -81,10 +94,9 @@ def write_archive(
         overwrite: whether ``path`` may exist.
 
     Raises:
-        InputError: as :func:`new_file`, or a member too big for the format (8 GiB).
+        InputError: ``path`` exists or cannot be written, or a member is too big for the format (8 GiB).
     """
-    with new_file(path, overwrite=overwrite) as file:
-        sink = _GzipSink(file)
+    with writing(path), new_file(path, overwrite=overwrite) as file, _GzipSink(file) as sink:
         written = 0
         for name, size, content in members:
             sink.write(_header(name, size, mtime, path))
@@ -98,28 +110,65 @@ def write_archive(
 
 
 class _GzipSink:
+    """Writes a gzip stream whose blocks are compressed side by side.
+
+    The size of a block, never the number of cores, decides where the blocks begin, so the bytes are the
+    same everywhere. Each block may refer back into the one before, as in one long stream.
+    """
+
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+        self._workers = len(os.sched_getaffinity(0))
+        self._pool: ThreadPoolExecutor | None = None
+        self._under_way: deque[Future[bytes]] = deque()
+        self._block = bytearray()
+        self._window = b""
         self._crc = 0
         self._size = 0
         self._sha256 = hashlib.sha256()
         self._put(_GZIP_HEADER)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
     def write(self, data: bytes) -> None:
         self._crc = zlib.crc32(data, self._crc)
         self._size += len(data)
-        self._put(self._deflate.compress(data))
+        self._block += data
+        while len(self._block) > _DEFLATE_BYTES:
+            self._start(bytes(self._block[:_DEFLATE_BYTES]))
+            del self._block[:_DEFLATE_BYTES]
 
     def finish(self) -> str:
         """Write the end of the stream; the SHA-256, in hex, of all that was written."""
-        self._put(self._deflate.flush())
+        last = _deflate(bytes(self._block), self._window, zlib.Z_FINISH)
+        while self._under_way:
+            self._put(self._under_way.popleft().result())
+        self._put(last)
         self._put(struct.pack("<II", self._crc, self._size & 0xFFFFFFFF))
         return self._sha256.hexdigest()
+
+    def _start(self, block: bytes) -> None:
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._workers)
+        self._under_way.append(self._pool.submit(_deflate, block, self._window, zlib.Z_SYNC_FLUSH))
+        self._window = block[-_WINDOW_BYTES:]
+        if len(self._under_way) > 2 * self._workers:
+            self._put(self._under_way.popleft().result())
 
     def _put(self, data: bytes) -> None:
         self._file.write(data)
         self._sha256.update(data)
+
+
+def _deflate(block: bytes, window: bytes, flush: int) -> bytes:
+    """A block as whole deflate blocks; ``window`` is the end of what came before it."""
+    deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS, zdict=window)
+    return deflate.compress(block) + deflate.flush(flush)
 
 
 def _header(name: str, size: int, mtime: int, path: Path) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import io
@@ -245,6 +246,24 @@ def test_folder_that_is_not_there(tmp_path: Path) -> None:
         write_problem_pack(tmp_path / "no" / "p.tar.gz", LINES, release="r", created_at=CREATED)
 
 
+@pytest.mark.parametrize("in_memory", [1, 1 << 20])
+def test_full_disk_is_told_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: int
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("ce_schema.packwriter._IN_MEMORY", in_memory)
+    monkeypatch.setattr("ce_schema.tarwrite.os.fsync", full)
+    if in_memory == 1:
+        monkeypatch.setattr("tempfile.SpooledTemporaryFile.rollover", full)
+    path = tmp_path / "p.tar.gz"
+    with pytest.raises(InputError, match="cannot be written: No space left") as error:
+        write_problem_pack(path, LINES, release="r", created_at=CREATED)
+    assert error.value.where == str(path)
+    assert os.listdir(tmp_path) == []
+
+
 # -- reading what was written ------------------------------------------------------------------------------
 
 
@@ -338,6 +357,28 @@ def test_keys_of_the_future_are_kept(tmp_path: Path) -> None:
 def test_last_line_without_a_newline_and_blank_lines(tmp_path: Path) -> None:
     path = _lines(tmp_path, LINES[0], b"\n", LINES[1][:-1])
     assert [(r.line_number, r.raw) for r in read_jsonl(path)] == [(1, LINES[0]), (3, LINES[1][:-1])]
+
+
+def test_disk_that_fails_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    path = pack(tmp_path / "p.tar.gz", LINES)
+    with open_problem_pack(path) as read:
+        monkeypatch.setattr("ce_schema.tarstream.os.pread", fail)
+        with pytest.raises(PackError, match="cannot be read: Input/output error"):
+            list(read)
+
+
+def test_closed_pack_is_an_error(tmp_path: Path) -> None:
+    lines = [encode_line(problem(n, prompt="".join(map(str, range(n * 50_000))))) for n in (1, 2, 3)]
+    with open_problem_pack(pack(tmp_path / "p.tar.gz", lines)) as read:
+        begun = iter(read)
+        next(begun)
+    read.close()
+    for lines in (begun, read):
+        with pytest.raises(PackError, match="was closed"):
+            list(lines)
 
 
 # -- promises that are not kept ----------------------------------------------------------------------------
