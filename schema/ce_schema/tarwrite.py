@@ -30,9 +30,6 @@ _COPY_BYTES = 256 << 10
 # Compressed at once, and how far back a compressor can look.
 _DEFLATE_BYTES = 1 << 20
 _WINDOW_BYTES = 32 << 10
-# Compressed at once, and how far back a compressor can look.
-_DEFLATE_BYTES = 1 << 20
-_WINDOW_BYTES = 32 << 10
 
 
 @contextmanager
