@@ -27,7 +27,6 @@ class Group(BaseModel):
     test_command: str
     image: str | None = None
     compute_capability: str | None = None
-    template: str | None = None
 
 
 @cache

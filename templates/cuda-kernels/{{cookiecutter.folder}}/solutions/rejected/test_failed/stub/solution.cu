@@ -1,0 +1,3 @@
+#include "row_sums.h"
+
+void row_sums(const float*, float*, int, int, cudaStream_t) {}

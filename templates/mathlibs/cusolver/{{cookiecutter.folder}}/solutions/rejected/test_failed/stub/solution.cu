@@ -1,0 +1,3 @@
+#include "solve.h"
+
+void solve(cusolverDnHandle_t, double*, double*, int, int) {}
