@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 __all__ = [
+    "AnyProblem",
+    "AnySolution",
     "PackError",
     "PackMetadata",
     "ProblemPack",
