@@ -20,10 +20,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from make_corpus import make_corpus
+
 from ce_corpus.certificates import write_certificate
 from ce_corpus.index import load_folders, problem_folders
 from ce_schema.certificate import Certificate, Machine, Rung, RungResult, RungStatus
-from make_corpus import make_corpus
 
 COMMAND = str(Path(sys.executable).with_name("ce-release"))
 IDENTITY = {

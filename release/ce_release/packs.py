@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +16,6 @@ from ce_schema.datapack import open_problem_pack
 from ce_schema.errors import InputError
 from ce_schema.packlines import AnyProblem, ProblemPackMetadata
 from ce_schema.solution import FileSolution, PatchSolution
-from ce_schema.tarstream import MAX_ARCHIVE_BYTES, GzipStream
 
 _BLOCK_BYTES = 1 << 20
 
@@ -54,10 +55,12 @@ def tar_sha256(path: Path) -> str:
         InputError: the file cannot be read, or is no sound gzip file.
     """
     digest = hashlib.sha256()
-    with _opened(path) as file:
-        stream = GzipStream(file.fileno(), str(path), MAX_ARCHIVE_BYTES)
-        while block := stream.read(_BLOCK_BYTES):
-            digest.update(block)
+    with _opened(path) as file, gzip.GzipFile(fileobj=file) as stream:
+        try:
+            while block := stream.read(_BLOCK_BYTES):
+                digest.update(block)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise InputError(f"is no sound archive: {error}", where=str(path)) from None
     return digest.hexdigest()
 
 

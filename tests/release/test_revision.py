@@ -143,6 +143,10 @@ def test_needs_the_previous_pack_and_that_very_one(released: Workshop) -> None:
     result = released.cut("2026-1", "--revision", "--reason", REASON, "--previous", draft)
     assert result.code == 2
     assert "is not the pack that the manifest froze as revision 1" in result.err
+    draft.write_bytes(b"no archive at all")
+    result = released.cut("2026-1", "--revision", "--reason", REASON, "--previous", draft)
+    assert result.code == 2
+    assert "is no sound archive: Not a gzipped file" in result.err
     result = released.cut("2026-1", "--revision", "--reason", REASON, "--previous", elsewhere)
     assert result.code == 0
 
