@@ -73,7 +73,7 @@ def probe() -> Machine:
 # GeForce, RTX, Quadro, TITAN and Jetson (Orin, Thor) are none.
 _DATACENTER = re.compile(
     r"""\b(?:
-        G?[BH]\d{2,3}(?:e|SXM)?        # H20, H100, H200, H800, B200, B300, GH200, GB200, GB300
+        H20 | G?[BH]\d{3}              # H100, H200, H800, B200, B300, GH200, GB200, GB300; not GB10
       | A(?:2|10|10G|10M|16|30|40|100|800)
       | L(?:2|4|20|40|40S|40G)
       | T4G?

@@ -64,7 +64,7 @@ class BubblewrapSandbox:
         return [
             "enforced: no network, not even the host's loopback",
             "enforced: processes outside a run are invisible to it, and none of it survives it",
-            f"enforced: readable are the system under /usr, {', '.join(map(str, self._roots))}",
+            f"enforced: readable are {', '.join(map(str, [*self._skeleton.binds, *self._roots]))}",
             "enforced: writable are the workspace, less a job's read-only paths, and a private /tmp",
             "enforced: GPUs are visible only to jobs that ask for them; no capabilities; no terminal",
             "enforced: the shell that carries the exit code cannot be traced or written to",

@@ -16,6 +16,8 @@ SHELL = "/.ce-sh"
 
 # What compilers, the dynamic linker and Python read of /etc; no accounts, keys or settings of the host.
 _ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "nsswitch.conf")
+# The greater part of /etc/alternatives: manual pages.
+_NOT_NEEDED = "*.gz"
 # Few, as each is a mount of its own, and every mount costs 2 % of the sandbox.
 _DEVICE_FILES = ("null", "zero", "urandom")
 _DEVICE_LINKS = {
@@ -86,7 +88,7 @@ class Skeleton:
         for name in _ETC:
             source = Path("/etc", name)
             if source.is_dir():
-                shutil.copytree(source, etc / name, symlinks=True, dirs_exist_ok=True)
+                shutil.copytree(source, etc / name, symlinks=True, ignore=shutil.ignore_patterns(_NOT_NEEDED))
             elif source.exists():
                 shutil.copy(source, etc / name, follow_symlinks=False)
         user, group = os.getuid(), os.getgid()

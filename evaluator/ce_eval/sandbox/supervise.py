@@ -2,7 +2,7 @@
 
 Nothing here blocks on a full pipe, and nothing grows with what a command prints. A run uses the calling
 thread alone (one `poll` over the output pipe, a pidfd and the cancel descriptor), so any number of threads
-may call `Supervisor.run` at once. Every descriptor is close-on-exec; children inherit what ``pass_fds`` names.
+may call `Supervisor.run` at once. Descriptors are close-on-exec; children inherit what ``pass_fds`` names.
 """
 
 from __future__ import annotations
