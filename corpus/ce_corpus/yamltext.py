@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from ce_corpus.textfile import text_place
 from ce_schema.diagnostics import Diagnostics, Location
 
 MAX_DEPTH = 64
@@ -115,14 +116,47 @@ def parse_yaml(text: str, label: str, diag: Diagnostics) -> YamlDocument | None:
     Findings: ``yaml.syntax``, ``yaml.duplicate-key``, ``yaml.ambiguous-scalar``, ``yaml.alias``,
     ``yaml.tag``, ``yaml.key``, ``yaml.empty``, ``yaml.documents``, ``yaml.depth``.
     """
+    found = Diagnostics()
+    builder = _Builder(label, found)
+    problem = _feed(builder, text, found, pure=False)
+    if problem == _COLON_IN_FLOW:
+        # libyaml as bundled refuses `[cub::DeviceScan]`, which every other reader takes.
+        found = Diagnostics()
+        builder = _Builder(label, found)
+        problem = _feed(builder, text, found, pure=True)
+    diag.items += found.items
+    if problem is not None:
+        return None
+    if not builder.started:
+        diag.error("yaml.empty", "holds no document", Location(label))
+        return None
+    if "\t" in text:
+        _find_tabs(text, builder.texts, label, diag)
+    if foreign := _FOREIGN_BREAK.search(text):
+        diag.error(
+            "yaml.ambiguous-scalar",
+            f"U+{ord(foreign.group()):04X} breaks the line for YAML 1.1 and is a character for YAML 1.2",
+            text_place(text, foreign.start(), label),
+            "remove it, or write it as an escape in double quotes",
+        )
+    return YamlDocument(label, text, builder.root, builder.values, builder.keys)
+
+
+_FOREIGN_BREAK = re.compile("[\x85\u2028\u2029]")
+_COLON_IN_FLOW = "found unexpected ':'"
+_STOPPED = "a finding"
+
+
+def _feed(builder: _Builder, text: str, diag: Diagnostics, *, pure: bool) -> str | None:
+    """Hand the events of ``text`` to ``builder``; what ended that early, or None."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-    builder = _Builder(label, diag)
+    label = builder.label
     try:
-        for event in YAML(typ="safe").parse(text):
+        for event in YAML(typ="safe", pure=pure).parse(text):
             if not builder.take(event):
-                return None
+                return _STOPPED
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = Location(label, mark.line + 1, mark.column + 1) if mark else Location(label)
@@ -131,19 +165,36 @@ def parse_yaml(text: str, label: str, diag: Diagnostics) -> YamlDocument | None:
         diag.error(
             "yaml.syntax", message, place, "indent with spaces; YAML allows no tabs there" if tab else None
         )
-        return None
+        return str(error.problem)
     except (YAMLError, ValueError) as error:
-        diag.error("yaml.syntax", str(error).splitlines()[0], Location(label))
-        return None
-    if not builder.started:
-        diag.error("yaml.empty", "holds no document", Location(label))
-        return None
-    return YamlDocument(label, text, builder.root, builder.values, builder.keys)
+        message = str(error).splitlines()[0]
+        diag.error("yaml.syntax", message, Location(label))
+        return message
+    return None
 
 
 def _starts_with_tab(text: str, line: int) -> bool:
     lines = text.split("\n")
     return 0 < line <= len(lines) and lines[line - 1].lstrip(" ").startswith("\t")
+
+
+_COMMENT = re.compile(r"(?:^|(?<=[ \t]))#.*")
+
+
+def _find_tabs(text: str, texts: list[tuple[Any, Any]], label: str, diag: Diagnostics) -> None:
+    """Report tabs outside of quoted text, blocks of text and comments; readers of YAML 1.1 refuse them."""
+    lines = text.split("\n")
+    for start, end in reversed(texts):
+        # What is allowed to hold tabs is blanked out, from the last to the first so that columns stay.
+        for number in range(start.line, min(end.line + 1, len(lines))):
+            first = start.column if number == start.line else 0
+            last = end.column if number == end.line else len(lines[number])
+            line = lines[number]
+            lines[number] = line[:first] + "x" * (last - first) + line[last:]
+    for number, line in enumerate(lines, 1):
+        if (column := _COMMENT.sub("", line).find("\t")) >= 0:
+            place = Location(label, number, column + 1)
+            diag.error("yaml.syntax", "has a tab outside of text and comments", place, "write spaces")
 
 
 class _Builder:
@@ -154,7 +205,9 @@ class _Builder:
         self.started = False
         self.values: dict[KeyPath, Location] = {}
         self.keys: dict[KeyPath, Location] = {}
-        self._label = label
+        # Start and end of every quoted text and block of text.
+        self.texts: list[tuple[Any, Any]] = []
+        self.label = label
         self._diag = diag
         self._open: list[dict[str, Any] | list[Any]] = []
         self._paths: list[KeyPath] = []
@@ -165,7 +218,7 @@ class _Builder:
         if kind in {"StreamStartEvent", "StreamEndEvent", "DocumentEndEvent"}:
             return True
         mark = event.start_mark
-        place = Location(self._label, mark.line + 1, mark.column + 1)
+        place = Location(self.label, mark.line + 1, mark.column + 1)
         if kind == "DocumentStartEvent":
             if self.started:
                 self._diag.error("yaml.documents", "holds a second document", place, "keep one document")
@@ -201,7 +254,11 @@ class _Builder:
 
     def _scalar(self, event: Any, place: Location) -> bool:
         plain = bool(event.implicit[0])
+        if event.style:
+            self.texts.append((event.start_mark, event.end_mark))
         value, dispute = resolve_plain(event.value) if plain else (event.value, None)
+        if plain and event.value.endswith(":"):
+            dispute = "YAML 1.1 refuses the colon at its end"
         if dispute:
             self._diag.error(
                 "yaml.ambiguous-scalar",

@@ -143,6 +143,7 @@ def _source_references(schema: Schema) -> Schema:
         "all": "Every one of these names must be used.",
     }
     assert set(keys) == set(schema["properties"]), "the model of source references has other keys"
+    nothing = {"type": "object", "properties": {key: {"type": "null"} for key in keys}}
     return {
         "type": ["string", "array", "object", "null"],
         "description": f"{schema['description']} One name or a list means all of them.",
@@ -152,6 +153,8 @@ def _source_references(schema: Schema) -> Schema:
             key: {**schema["properties"][key], "description": words} for key, words in keys.items()
         },
         "additionalProperties": False,
+        # A mapping must ask for something; null is how to ask for nothing.
+        "not": {**nothing, "additionalProperties": False},
     }
 
 

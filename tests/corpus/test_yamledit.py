@@ -6,7 +6,7 @@ from copy import deepcopy
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ce_corpus.yamledit import SpecEditor, add_release, release_key, remove_release
@@ -135,6 +135,7 @@ _VALUES = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(
     value=_VALUES, path=st.sampled_from([("task_id",), ("prompt",), ("metadata", "tags"), ("metadata", "x")])
 )

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import ValidationError
@@ -102,6 +102,8 @@ def test_both_accept(change: dict[str, Any]) -> None:
         {"source_references": {"some": ["a"]}},
         {"source_references": [1]},
         {"source_references": 3},
+        {"source_references": {}},
+        {"source_references": {"any": None}},
         {"timeout_seconds": 0},
         {"min_cuda_toolkit": 13.1},
         {"arch_list": "sm_80"},
@@ -135,6 +137,7 @@ _ANY = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(key=st.sampled_from(list(ProblemSpec.model_fields)), value=_ANY)
 def test_what_the_schema_accepts_the_models_accept(key: str, value: object) -> None:
     spec = {**GOOD, key: value}

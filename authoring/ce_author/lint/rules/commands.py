@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ce_author.lint.facts import place_in_value, source_files, text_at, value_at
 from ce_author.lint.registry import Report, rule
-from ce_author.lint.shell import Effects, builds_something, effects
+from ce_author.lint.shell import Effects, builds_something, effects, normal
 from ce_corpus.folder import PATCH_SUFFIXES, ProblemFolder
 from ce_schema.diagnostics import Severity
 from ce_schema.errors import did_you_mean
@@ -63,8 +63,7 @@ def names_what_is_there(folder: ProblemFolder, report: Report) -> None:
     for key, command, found in _run_all(folder, files):
         for word in found.missing:
             place = place_in_value(folder, (key,), max(command.find(word), 0))
-            near = did_you_mean(word.removeprefix("./"), [*files, *found.made])
-            report(_absence(key, word) + near, place, _remedy(word))
+            report(_absence(key, word, [*files, *found.made]), place, _remedy(word))
 
 
 def _run_all(folder: ProblemFolder, files: list[str]) -> Iterator[tuple[str, str, Effects]]:
@@ -80,12 +79,13 @@ def _run_all(folder: ProblemFolder, files: list[str]) -> Iterator[tuple[str, str
         yield key, command, before
 
 
-def _absence(key: str, word: str) -> str:
+def _absence(key: str, word: str, known: list[str]) -> str:
     if any(char in word for char in "*?["):
-        return f"{key}: no file matches {word}."
+        return f"{key}: no file matches {word}"
+    near = did_you_mean(normal(word), known)
     if word.startswith("./"):
-        return f"{key}: {word} is no file of the problem, and no command before makes it."
-    return f"{key}: there is no file {word} in context/, test/ or solution/."
+        return f"{key}: {word} is no file of the problem, and no command before makes it.{near}"
+    return f"{key}: there is no file {word} in context/, test/ or solution/.{near}"
 
 
 def _remedy(word: str) -> str:

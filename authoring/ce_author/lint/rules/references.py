@@ -35,13 +35,10 @@ def _texts(names: list[object], path: KeyPath) -> list[tuple[KeyPath, str]]:
     "references.empty",
     Severity.ERROR,
     "source_references name something",
-    why="An empty list asks for nothing or can never be met, and the public reader refuses empty mappings.",
+    why="An empty 'all' asks for nothing, an empty 'any' can never be met.",
 )
 def name_something(folder: ProblemFolder, report: Report) -> None:
-    """Look for mappings without names, empty lists and blank names."""
-    written = value_at(folder, _KEY)
-    if isinstance(written, dict) and written.get("any") is None and written.get("all") is None:
-        report("source_references name nothing", folder.where(_KEY), "write names, or null")
+    """Look for empty lists and blank names."""
     for _, path, names in _named(folder):
         if not names:
             report(f"{'.'.join(map(str, path))} lists no name", folder.where(*path), "write names, or null")

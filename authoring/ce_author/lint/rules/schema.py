@@ -109,7 +109,7 @@ def _broken(data: Any) -> list[Broken]:
 
 def _tell(folder: ProblemFolder, error: Broken, report: Report) -> None:
     if error.keyword is None:
-        _misplaced_timing_key(folder, error, report)
+        _misplaced_timing_keys(folder, report)
     elif error.keyword == "additionalProperties":
         _unknown_keys(folder, error, report)
     elif error.keyword == "required":
@@ -154,16 +154,19 @@ def _metadata_keys() -> list[str]:
     return list(_published()["properties"]["metadata"]["properties"])
 
 
-def _misplaced_timing_key(folder: ProblemFolder, error: Broken, report: Report) -> None:
-    mode = folder.document.data["timing_mode"]["type"] if folder.document else ""
+def _misplaced_timing_keys(folder: ProblemFolder, report: Report) -> None:
+    """The validator tells that a key may not be there, and not which."""
+    assert folder.document is not None, "something was validated"
+    written = folder.document.data["timing_mode"]
     takers = {"include": "kernels or region", "exclude": "kernels or region", "time_type": "region"}
-    place = folder.document.where_key(*error.path) if folder.document else folder.where(*error.path)
-    report(
-        f"timing mode '{mode}' takes no {error.path[-1]}",
-        place,
-        f"remove it, or write type: {takers.get(str(error.path[-1]), mode)}",
-        rule=UNKNOWN,
-    )
+    for condition in _published()["properties"]["timing_mode"]["allOf"]:
+        if written["type"] not in condition["if"]["properties"]["type"]["enum"]:
+            continue
+        for key in written:
+            if key in condition["then"]["properties"]:
+                place = folder.document.where_key("timing_mode", key)
+                fix = f"remove it, or write type: {takers[key]}"
+                report(f"timing mode '{written['type']}' takes no {key}", place, fix, rule=UNKNOWN)
 
 
 def _missing_key(folder: ProblemFolder, error: Broken, report: Report) -> None:
@@ -241,5 +244,6 @@ def _range_words(error: Broken) -> str:
         "maxLength": f"is longer than {limit} characters",
         "exclusiveMinimum": f"must be more than {limit}, not {error.got}",
         "maximum": f"must be at most {limit}, not {error.got}",
+        "not": "name nothing: list names under 'all' or 'any', or write null",
     }
     return words.get(error.keyword or "", error.message)
