@@ -47,7 +47,7 @@ for name in "${CXX:-}" c++ g++ clang++; do
 done
 [ -n "$compiler" ] || lack "needs a C++ compiler" "install g++, or set CXX"
 
-if ! usable "$venv/bin/python"; then
+if ! usable "$venv/bin/python" || ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
     python=$(find_python)
     [ -n "$python" ] || lack "needs python >= 3.12 with venv and ensurepip" "install python3.12 and python3.12-venv, or set PYTHON"
     echo "bootstrap: making $venv with $("$python" -c 'import sys; print(sys.executable, sys.version.split()[0])')" >&2
