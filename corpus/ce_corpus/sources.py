@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ce_corpus.index import load_folders, problem_folders
+from ce_schema.datapack import AnyProblem
 from ce_schema.errors import InputError
-from ce_schema.problem import CudaCppProblem, CudaPythonProblem
-
-type AnyProblem = CudaCppProblem | CudaPythonProblem
 
 
 def load_problems(source: str | Path | None, release: str | None) -> list[AnyProblem]:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ce_eval.machine import Machine
-from ce_eval.plan import AnyProblem, WorkItem
+from ce_eval.plan import WorkItem
 from ce_eval.requirements import skip_reason
 from ce_eval.sandbox.base import Sandbox
 from ce_eval.source_refs import check_source_references
 from ce_eval.trial import StageRun, Trial
 from ce_eval.workspace import InvalidSolutionError, Workspace, arrange
+from ce_schema.datapack import AnyProblem
 from ce_schema.grade import Environment, Evidence, GradedSolution, Outcome, StageName, StageResult
 from ce_schema.solution import FileSolution, SourceFile
 

@@ -8,15 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ce_schema.datapack import open_solution_pack
+from ce_schema.datapack import AnyProblem, AnySolution, open_solution_pack
 from ce_schema.errors import InputError
 from ce_schema.groups import GroupFilter
 from ce_schema.lines import encode_line
-from ce_schema.problem import CudaCppProblem, CudaPythonProblem
-from ce_schema.solution import FileSolution, PatchSolution
-
-type AnyProblem = CudaCppProblem | CudaPythonProblem
-type AnySolution = FileSolution | PatchSolution
 
 PACK_SUFFIX = "-solutions.tar.gz"
 GRADED_SUFFIX = "-graded-solutions.jsonl"
