@@ -49,6 +49,7 @@ def test_without_a_manifest_it_says_so(
     assert "no manifest" in result.err
     explicit = run("verify", released.pack(), "--manifest", released.root / "manifests" / "2026-1.json")
     assert "checked against" in explicit.err
+    assert "no manifest" in run("verify", released.pack(), "--no-manifest", "--corpus", released.root).err
     assert run("verify", released.pack(), "--corpus", tmp_path / "nowhere").code == 2
     assert run("verify", released.pack(), "--manifest", tmp_path / "nowhere.json").code == 2
 
