@@ -232,7 +232,7 @@ class _Builder:
         if kind == "AliasEvent" or event.anchor:
             self._diag.error("yaml.alias", "uses an anchor or alias", place, "write the value out")
             return False
-        if event.tag not in {None, "!"}:
+        if event.tag is not None:
             self._diag.error("yaml.tag", f"uses the tag {event.tag}", place, "write a plain value")
             return False
         if kind == "ScalarEvent":

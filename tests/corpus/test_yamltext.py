@@ -99,6 +99,8 @@ def test_colons_inside_words_of_lists(flow: str) -> None:
         ("a: {b: 1, b: 2}", "yaml.duplicate-key"),
         ("a: &x 1\nb: *x", "yaml.alias"),
         ("a: !!python/name:os.system x", "yaml.tag"),
+        ("a: !", "yaml.tag"),
+        ("a: ! 'b'", "yaml.tag"),
         ("? [a]\n: b", "yaml.key"),
         ("null: b", "yaml.key"),
         ("", "yaml.empty"),

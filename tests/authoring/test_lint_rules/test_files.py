@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lint_support import Case, check, table
+from lint_support import FILES, Case, check, table
 
 SOLUTION, TEST, HEADER = "solution/solution.cu", "test/test/test_main.cu", "context/include/scale.h"
 EDITABLE = {"metadata:": "metadata:\n  editable: [include/scale.h, gone.cu]"}
@@ -34,7 +34,18 @@ GOOD_PATCH = PATCH.format(old="void scale(float* data, int n);")
         files={"solution/test/test_main.cu": "int main() {}\n"},
         at="solution/test/test_main.cu",
     ),
-    Case("files.replaces-test", files={"solution/test/other.cu": "int x;\n"}),
+    Case(
+        "files.replaces-test",
+        files={"solution/test/TEST_main.cu": "int x;\n"},
+        at="solution/test/TEST_main.cu",
+    ),
+    Case(
+        "files.replaces-test",
+        files={"solution/test/a/b.cu": "int x;\n"},
+        at="solution/test/a/b.cu",
+        says="test/",
+    ),
+    Case("files.replaces-test", files={"solution/tests/other.cu": "int x;\n"}),
     Case(
         "files.replaces-context",
         files={"solution/include/scale.h": "int x;\n"},
@@ -60,7 +71,11 @@ GOOD_PATCH = PATCH.format(old="void scale(float* data, int n);")
         at="context/include/scale.h",
         says="solution/include",
     ),
+    Case(
+        "files.clash", files={"solution/Include/scale.h": "x\n"}, at="solution/Include/scale.h", says="case"
+    ),
     Case("files.clash"),
+    Case("files.replaces-context", files={"solution/include/scale.h": FILES[HEADER]}),
     Case("files.hidden", files={"test/.secret": "x\n"}, at="test/.secret"),
     Case("files.hidden", files={"context/.d/x.h": "x\n"}, at="context/.d/x.h"),
     Case("files.hidden"),

@@ -124,40 +124,43 @@ def patch_applies(folder: ProblemFolder, report: Report) -> None:
 @rule(
     "files.replaces-test",
     Severity.ERROR,
-    "no file of the solution stands where one of the test stands",
-    why="It would replace the hidden test; evaluators refuse such a solution.",
+    "the solution writes neither over the test nor into its folders",
+    why="Build commands collect the test's folders with globs; evaluators refuse such a solution.",
 )
 def solution_leaves_test_alone(folder: ProblemFolder, report: Report) -> None:
-    """Compare the paths of solution and test."""
-    tests = {file.path for file in folder.test}
+    """Compare the paths of solution and test, as `ce_eval.workspace.arrange` does."""
+    tests = {file.path.casefold() for file in folder.test}
+    folders = {str(PurePosixPath(file.path).parent) for file in folder.test} - {"."}
     for label, file in _solution_files(folder):
-        if file.path in tests:
+        if file.path.casefold() in tests:
             report(f"replaces the test's file {file.path}", Location(label), "give it another path")
+        elif inside := [parent for parent in PurePosixPath(file.path).parents if str(parent) in folders]:
+            report(f"lies in {inside[0]}/, a folder of the test", Location(label), "give it another path")
 
 
 @rule(
     "files.replaces-context",
     Severity.ERROR,
-    "the solution replaces only context files that it may",
+    "the solution changes only context files that it may",
     why="The interface is the author's: headers stay, or what metadata.editable does not list.",
 )
 def solution_keeps_interface(folder: ProblemFolder, report: Report) -> None:
-    """Compare the paths of solution and context."""
-    context = {file.path for file in folder.context}
+    """Compare the files of solution and context; a copy without a change harms nobody."""
+    context = {file.path: file.content for file in folder.context}
     editable = value_at(folder, "metadata", "editable")
     for label, file in _solution_files(folder):
-        if file.path not in context:
+        if context.get(file.path) in {None, file.content}:
             continue
         if isinstance(editable, list):
             if file.path not in editable:
                 report(
-                    f"replaces {file.path}, which metadata.editable does not list",
+                    f"changes {file.path}, which metadata.editable does not list",
                     Location(label),
                     "list it there, or give the solution's file another path",
                 )
         elif file.path.endswith(CPP_HEADERS):
             report(
-                f"replaces the header {file.path}",
+                f"changes the header {file.path}",
                 Location(label),
                 "include the header unchanged, or list it in metadata.editable",
             )
@@ -197,17 +200,20 @@ def test_leaves_context_alone(folder: ProblemFolder, report: Report) -> None:
 @rule(
     "files.clash",
     Severity.ERROR,
-    "no path is both a file and a folder of the workspace",
-    why="The files of all parts are written into one folder.",
+    "all paths can stand in one folder, on any file system",
+    why="The files of all parts are written into one workspace.",
 )
 def paths_fit_together(folder: ProblemFolder, report: Report) -> None:
-    """Compare all paths of the workspace with the folders that they need."""
+    """Look for a file where another needs a folder, and for paths that differ in case only."""
     files = [*source_files(folder, "context", "test"), *_solution_files(folder)]
     owners = {file.path: label for label, file in files}
+    folded: dict[str, str] = {}
     for path, label in owners.items():
         for parent in PurePosixPath(path).parents:
             if other := owners.get(str(parent)):
                 report(f"needs a folder where {other} is a file", Location(label), "rename one of them")
+        if (twin := folded.setdefault(path.casefold(), path)) != path:
+            report(f"differs from {owners[twin]} in case only", Location(label), "rename one of them")
 
 
 @rule(

@@ -10,6 +10,8 @@ from ce_author.lint.registry import Report, rule
 from ce_corpus.folder import PATCH_SUFFIXES, ProblemFolder
 from ce_corpus.yamltext import KeyPath
 from ce_schema.diagnostics import Severity
+from ce_schema.errors import CeError
+from ce_schema.solution import SourceFile
 
 _KEY = "source_references"
 
@@ -35,7 +37,7 @@ def _texts(names: list[object], path: KeyPath) -> list[tuple[KeyPath, str]]:
     "references.empty",
     Severity.ERROR,
     "source_references name something",
-    why="An empty 'all' asks for nothing, an empty 'any' can never be met.",
+    why="An empty list asks for nothing to this evaluator, and for the impossible to others.",
 )
 def name_something(folder: ProblemFolder, report: Report) -> None:
     """Look for empty lists and blank names."""
@@ -93,13 +95,30 @@ def reference_satisfies(folder: ProblemFolder, report: Report) -> None:
     spec = folder.spec
     if spec is None or spec.source_references is None or folder.defects or not folder.solution:
         return
-    if any(file.path.endswith(PATCH_SUFFIXES) for file in folder.solution):
-        # The pipeline looks at whole files; whether a patch applies is another rule.
-        return
     from ce_eval.source_refs import check_source_references
 
-    found = check_source_references(list(folder.solution), spec.source_references, spec.problem_type)
-    if not found.satisfied:
+    files = _candidate_files(folder)
+    if files is None:
+        return
+    found = check_source_references(files, spec.source_references, spec.problem_type)
+    if not found.ok:
         report(
-            f"the reference solution lacks {found}", folder.where(_KEY), "use the names, or ask for others"
+            f"the reference solution fails: {found.message}",
+            folder.where(_KEY),
+            "use the names, or ask for others",
         )
+
+
+def _candidate_files(folder: ProblemFolder) -> list[SourceFile] | None:
+    """What the reference writes into the workspace; None for a patch that cannot be applied."""
+    files = list(folder.solution)
+    if not any(file.path.endswith(PATCH_SUFFIXES) for file in files):
+        return files
+    from ce_corpus.patches import apply_patch
+
+    before = {file.path: file.content for file in folder.context}
+    try:
+        after = apply_patch(list(folder.context), files[0].content)
+    except CeError:
+        return None
+    return [file for file in after if before.get(file.path) != file.content]
