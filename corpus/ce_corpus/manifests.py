@@ -14,12 +14,12 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from ce_corpus.yamledit import release_key
 from ce_schema.atomic import write_text
 from ce_schema.errors import InputError
 from ce_schema.spec import RELEASE_PATTERN
 
 MANIFEST_VERSION = 1
-_RELEASE = re.compile(r"([0-9]{4})-([1-9][0-9]*)\Z")
 
 type Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 type Md5 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
@@ -155,12 +155,6 @@ def natural_key(text: str) -> tuple[tuple[int, int | str], ...]:
 def natural_sorted(texts: Iterable[str]) -> list[str]:
     """``texts`` with numbers inside them in numeric order (and the texts' own order as a tie-break)."""
     return sorted(texts, key=lambda text: (natural_key(text), text))
-
-
-def release_key(release: str) -> tuple[int, int]:
-    """Sort key of release names: by year, then number; ``internal`` and other names come first."""
-    match = _RELEASE.match(release)
-    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def manifest_path(folder: Path, release: str) -> Path:

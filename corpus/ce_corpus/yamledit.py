@@ -251,4 +251,4 @@ def remove_release(path: Path, release: str) -> bool:
 def release_key(release: str) -> tuple[int, ...]:
     """Sorts release names by age: ``internal``, then ``YYYY-N`` by year and number."""
     numbers = release.split("-")
-    return tuple(int(part) for part in numbers) if all(part.isdigit() for part in numbers) else ()
+    return tuple(int(part) for part in numbers) if all(part.isdecimal() for part in numbers) else ()

@@ -16,8 +16,9 @@ from pathlib import Path
 from ce_corpus.certificates import CertificateState, certificate_state, read_certificate
 from ce_corpus.folder import ProblemFolder, load_folder
 from ce_corpus.index import problem_folders, short_label
-from ce_corpus.manifests import natural_key, release_key
+from ce_corpus.manifests import natural_key
 from ce_corpus.root import Corpus, ReleasePolicy
+from ce_corpus.yamledit import release_key
 from ce_release.policy import Lack, certificate_lacks
 from ce_schema.certificate import Certificate
 from ce_schema.errors import CeError

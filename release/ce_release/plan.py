@@ -9,9 +9,9 @@ from pathlib import Path
 
 from ce_corpus.folder import load_folder
 from ce_corpus.index import choose_folders, problem_folders, short_label
-from ce_corpus.manifests import natural_key, read_manifest, release_key
+from ce_corpus.manifests import natural_key, read_manifest
 from ce_corpus.root import Corpus
-from ce_corpus.yamledit import add_release, remove_release
+from ce_corpus.yamledit import add_release, release_key, remove_release
 from ce_schema.errors import FindingsError
 from ce_schema.paths import folder_name
 from ce_schema.spec import SPEC_FILE

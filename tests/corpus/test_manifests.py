@@ -22,7 +22,6 @@ from ce_corpus.manifests import (
     parse_manifest,
     read_manifest,
     read_manifests,
-    release_key,
     write_manifest,
 )
 from ce_schema.errors import InputError
@@ -136,11 +135,6 @@ def test_finds_revisions_and_the_one_that_brought_a_line() -> None:
 
 def test_changed_tasks_are_those_of_both_with_another_line() -> None:
     assert changed_tasks(TWO, {**FIXED, "cub/3": record("4")}) == ["cub/2"]
-
-
-def test_release_names_sort_by_year_then_number() -> None:
-    names = ["2026-10", "internal", "2026-9", "2025-3"]
-    assert sorted(names, key=release_key) == ["internal", "2025-3", "2026-9", "2026-10"]
 
 
 TASK_IDS = st.from_regex(r"[A-Za-z][A-Za-z0-9._+-]{0,8}/[0-9]{1,3}", fullmatch=True)

@@ -123,6 +123,7 @@ def test_releases_are_added_in_order_and_taken_away(tmp_path: Path, before: str,
 def test_releases_sort_by_age() -> None:
     names = ["2026-10", "internal", "2026-2", "2025-3"]
     assert sorted(names, key=release_key) == ["internal", "2025-3", "2026-2", "2026-10"]
+    assert release_key("²-1") == ()  # a digit to some, but no number
 
 
 _SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=20)
