@@ -100,5 +100,5 @@ def missing_references(problem: AnyProblem, workspace: Workspace) -> str | None:
     if problem.source_references is None:
         return None
     files = [SourceFile(path=path, content=text) for path, text in workspace.solution.items()]
-    report = check_source_references(files, problem.source_references, problem.type)
+    report = check_source_references(files, problem.source_references, problem.type, problem.context_files)
     return None if report.ok else report.message
