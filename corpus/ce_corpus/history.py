@@ -51,13 +51,14 @@ class CorpusRepository:
             InputError: nothing has been committed yet.
         """
         try:
-            commit = self._repo.head.commit
-        except ValueError:
+            commit, seconds = self._git("log", "-1", "--no-show-signature", "--format=%H %ct").split()
+        except InputError as error:
+            if "does not have any commits" not in error.what:
+                raise
             raise InputError(
                 "the repository has no commit yet", where=str(self.top), fix="commit the corpus first"
             ) from None
-        when = datetime.fromtimestamp(commit.committed_date, tz=UTC)
-        return Head(commit.hexsha, when.isoformat())
+        return Head(commit, datetime.fromtimestamp(int(seconds), tz=UTC).isoformat())
 
     def uncommitted(self) -> list[Uncommitted]:
         """Where problems, certificates, manifests or ``corpus.yaml`` differ from the commit.
@@ -134,8 +135,14 @@ class CorpusRepository:
                 how = "--glob-pathspecs" if globs else "--literal-pathspecs"
                 output: Any = self._repo.git.execute(["git", how, *arguments])
         except GitCommandError as error:
-            reason = str(error.stderr).strip().removeprefix("stderr: ").strip("' \n")
-            raise InputError(f"git {arguments[0]} failed: {reason}", where=str(self.top)) from None
+            reason, _, advice = (
+                str(error.stderr).strip().removeprefix("stderr: ").strip("' \n").partition("\n")
+            )
+            raise InputError(
+                f"git {arguments[0]} failed: {reason}",
+                where=str(self.top),
+                fix=" ".join(advice.split()) or None,
+            ) from None
         return str(output)
 
 

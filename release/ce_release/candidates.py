@@ -21,7 +21,7 @@ from ce_corpus.root import Corpus, ReleasePolicy
 from ce_corpus.yamledit import release_key
 from ce_release.policy import Lack, certificate_lacks
 from ce_schema.certificate import Certificate
-from ce_schema.errors import CeError
+from ce_schema.errors import CeError, MachineLacksError
 from ce_schema.groups import groups
 from ce_schema.lines import encode_line
 from ce_schema.paths import folder_name
@@ -152,12 +152,17 @@ def reading(corpus: Corpus, release: str) -> Iterator[Callable[[], list[Candidat
         yield lambda: _in_order([read_candidate(*job) for job in jobs])
         return
     from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
 
     # Forked, so that the children start with everything imported. Nothing here has threads before.
     pool = ProcessPoolExecutor(workers, get_context("fork"), initializer=_leave_interrupts_to_the_parent)
     try:
         found = pool.map(_read_job, jobs, chunksize=_CHUNK)
         yield lambda: _in_order(list(found))
+    except BrokenProcessPool:
+        raise MachineLacksError(
+            "a process that read problems was killed", fix="make sure that memory suffices"
+        ) from None
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -159,6 +160,16 @@ def test_a_repository_without_a_commit_says_so(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no commit yet"):
         repository.head()
     assert [item.path for item in repository.uncommitted()] == ["corpus.yaml"]
+
+
+def test_what_git_says_of_a_broken_repository_is_passed_on(repository: CorpusRepository) -> None:
+    (repository.top / ".git" / "index").write_text("no index")
+    with pytest.raises(InputError, match=r"git status failed: .*index"):
+        repository.uncommitted()
+    shutil.rmtree(repository.top / ".git" / "objects")
+    (repository.top / ".git" / "objects").mkdir()
+    with pytest.raises(InputError, match="git log failed: "):
+        repository.head()
 
 
 def test_folders_outside_the_repository_are_named(corpus: Corpus, tmp_path: Path) -> None:
