@@ -338,7 +338,7 @@ CE_TEST(memory_is_released) {
   }
   const std::size_t leak = std::size_t{5} * 6 * chunk * sizeof(float);
   const bool released = [&] {
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < 60; ++i) {
       CE_CUDA(cudaMemGetInfo(&after, &total));
       if (after + leak > before) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
