@@ -9,8 +9,8 @@ from pathlib import Path
 HARNESS_OF = {"cuda_cpp": "ce_harness.hpp", "cuda_python": "ce_harness.py"}
 # Where a copy stands in a problem folder; tests include or import it from their own folder.
 HARNESS_FOLDER = "test/test"
-
-_VERSION = re.compile(r'^(?:#define CE_HARNESS_VERSION|(?:CE_HARNESS_)?VERSION =) "([^"]+)"', re.MULTILINE)
+# The version, as its first group, in the text of a harness file.
+HARNESS_VERSION = re.compile(r'^(?:#define CE_HARNESS_VERSION|VERSION =) "([^"]+)"', re.MULTILINE)
 
 
 @cache
@@ -23,5 +23,5 @@ def shipped_harness(name: str) -> str:
 
 def harness_version(text: str) -> str | None:
     """The version that a harness file says it is, or None."""
-    match = _VERSION.search(text)
+    match = HARNESS_VERSION.search(text)
     return match.group(1) if match else None

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
+from ce_author.harness import HARNESS_OF, HARNESS_VERSION, harness_version, shipped_harness
 from ce_author.lint.facts import source_files, text_at
 from ce_author.lint.registry import Report, rule
 from ce_corpus.folder import ProblemFolder
 from ce_corpus.textfile import text_place
 from ce_schema.diagnostics import Location, Severity
 
-HARNESS_FILES = ("ce_harness.hpp", "ce_harness.py")
-_VERSION = re.compile(r'^(?:#define CE_HARNESS_VERSION|(?:CE_HARNESS_)?VERSION =) "([^"]+)"', re.MULTILINE)
-
-
-@cache
-def _shipped(name: str) -> str | None:
-    import ce_eval
-
-    path = Path(ce_eval.__file__).with_name("harness") / name
-    return path.read_text(encoding="utf-8") if path.is_file() else None
-
-
-def _version(text: str) -> str | None:
-    match = _VERSION.search(text)
-    return match.group(1) if match else None
+_FILES = frozenset(HARNESS_OF.values())
 
 
 @rule(
@@ -39,11 +24,11 @@ def is_current(folder: ProblemFolder, report: Report) -> None:
     """Compare the version of each copy with the shipped one's."""
     for label, file in source_files(folder, "test"):
         name = PurePosixPath(file.path).name
-        if name not in HARNESS_FILES or (shipped := _shipped(name)) is None:
+        if name not in _FILES:
             continue
-        have, current = _version(file.content), _version(shipped)
+        have, current = harness_version(file.content), harness_version(shipped_harness(name))
         if have != current:
-            match = _VERSION.search(file.content)
+            match = HARNESS_VERSION.search(file.content)
             place = text_place(file.content, match.start(1), label) if match else Location(label)
             report(f"{name} is version {have or 'unknown'}; current is {current}", place, "upgrade the copy")
 
@@ -58,9 +43,10 @@ def is_as_shipped(folder: ProblemFolder, report: Report) -> None:
     """Compare copies of the current version with the shipped file."""
     for label, file in source_files(folder, "test"):
         name = PurePosixPath(file.path).name
-        if name not in HARNESS_FILES or (shipped := _shipped(name)) is None:
+        if name not in _FILES:
             continue
-        if _version(file.content) == _version(shipped) and file.content != shipped:
+        shipped = shipped_harness(name)
+        if harness_version(file.content) == harness_version(shipped) and file.content != shipped:
             place = Location(label, _first_difference(file.content, shipped), 1)
             report(
                 f"{name} differs from the shipped file of its version", place, "copy the shipped file again"
@@ -82,11 +68,11 @@ def _first_difference(text: str, other: str) -> int:
 def is_labelled(folder: ProblemFolder, report: Report) -> None:
     """Compare ``FILE VERSION`` in the metadata with the copy."""
     named, _, version = (text_at(folder, "metadata", "harness") or "").partition(" ")
-    if named not in HARNESS_FILES:
+    if named not in _FILES:
         return
     copies = [file for _, file in source_files(folder, "test") if PurePosixPath(file.path).name == named]
     place = folder.where("metadata", "harness")
     if not copies:
         report(f"the test has no {named}", place, "correct the name, or copy the harness into test/test/")
-    elif version and version != (have := _version(copies[0].content)):
+    elif version and version != (have := harness_version(copies[0].content)):
         report(f"the copy in the test is version {have}, not {version}", place, f'write "{named} {have}"')
