@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,12 +10,8 @@ from strategies import problems
 
 from ce_release.export import export_records
 from ce_release.packs import load_pack
-from ce_schema.datapack import open_problem_pack
 from ce_schema.lines import encode_line
 from ce_schema.packlines import AnyProblem, Record
-
-# A python that has the public evaluator, for the tests marked `peer`.
-PEER = os.environ.get("CE_PEER_PYTHON")
 
 
 @pytest.fixture
@@ -94,21 +87,3 @@ def test_lines_with_public_names_alone_keep_their_bytes(items: list[AnyProblem])
     exported = export_records(records)
     assert exported.lines == [record.raw for record in records]
     assert (exported.left_out, exported.renamed) == ({}, 0)
-
-
-@pytest.mark.peer
-@pytest.mark.skipif(PEER is None, reason="not run: CE_PEER_PYTHON names no python with the public evaluator")
-@pytest.mark.parametrize("release", ["2026-2", "internal"])
-def test_the_public_evaluator_reads_an_export(mixed: Path, tmp_path: Path, release: str) -> None:
-    out = tmp_path / "public.tar.gz"
-    run("export", mixed, "--output", out, "--as-release", release)
-    code = (
-        "import json, sys; from compute_eval.data.data_pack import open_problem_datapack, ReleaseVersion\n"
-        "with open_problem_datapack(ReleaseVersion(sys.argv[1]), sys.argv[2]) as pack:\n"
-        "    print(json.dumps([json.loads(item.model_dump_json()) for item in pack.read_items()]))"
-    )
-    command = [str(PEER), "-c", code, release, str(out)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
-    with open_problem_pack(out) as pack:
-        assert json.loads(result.stdout) == [json.loads(record.raw) for record in pack]

@@ -169,10 +169,11 @@ def _remark(result: CutResult) -> None:
     if result.left_out:
         click.echo(f"left out, being do_not_release: {', '.join(result.left_out)}", err=True)
     if result.lacks:
-        tasks = len({lack.task for lack in result.lacks if lack.task})
+        tasks = {lack.task for lack in result.lacks}
+        tree = " and the tree" if "" in tasks else ""
+        where = f"{len(tasks - {''})} problems{tree}"
         click.echo(
-            f"{result.release} is not cut, nothing was written:"
-            f" {len(result.lacks)} findings in {tasks} problems and the tree",
+            f"{result.release} is not cut, nothing was written: {len(result.lacks)} findings in {where}",
             err=True,
         )
         return
