@@ -77,7 +77,7 @@ class Trial:
         gpus: Sequence[Gpu],
     ) -> StageRun:
         limits = Limits(wall_seconds=self._problem.timeout_seconds or DEFAULT_TIMEOUT_SECONDS)
-        job = Job(command=command, workspace=self._folder, limits=limits, env=env, gpus=gpus)
+        job = Job(command=command, workspace=self._folder, limits=limits, env=env, gpu=bool(gpus), gpus=gpus)
         done = self._sandbox.run(job)
         if (outcome := classify(done)) is Outcome.INFRASTRUCTURE_ERROR:
             # The machine failed, not the solution: once more before it is reported.

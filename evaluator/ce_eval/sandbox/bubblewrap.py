@@ -55,7 +55,10 @@ class BubblewrapSandbox:
         for path in job.read_only:
             if wrong := _not_as_staged(job.workspace, path):
                 return Completed(violation=wrong)
-        return self._run(self._job_arguments(job), job.command, job.limits, job.pass_fds)
+        try:
+            return self._run(self._job_arguments(job), job.command, job.limits, job.pass_fds)
+        except OSError as error:
+            return Completed(spawn_error=f"the sandbox could not be made: {error}")
 
     def describe(self) -> list[str]:
         """What is enforced and what is not."""
@@ -128,8 +131,9 @@ class BubblewrapSandbox:
         """Namespaces and system, the same for every job. Order matters: later mounts lie over earlier ones.
 
         `--as-pid-1` makes the shell process 1 of its namespace: when it ends, the kernel ends every other
-        process of the run before anyone is told, and their time and memory are counted. /proc is read-only
-        because root in a user namespace is root to the files in /proc/sys, capabilities or not.
+        process of the run before anyone is told, and their time and memory are counted. What in /proc is not
+        about processes is read-only, because root in a user namespace is root to it, capabilities or not. The
+        rest has to be writable: CUDA does not start without.
         """
         arguments = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
         arguments += ["--unshare-cgroup-try", "--hostname", _HOSTNAME, "--cap-drop", "ALL"]
@@ -138,7 +142,8 @@ class BubblewrapSandbox:
         arguments += _read_only(self._skeleton.binds)
         for path in self._skeleton.devices:
             arguments += ["--dev-bind", str(path), str(path)]
-        return [*arguments, "--proc", "/proc", "--remount-ro", "/proc"]
+        arguments += ["--proc", "/proc"]
+        return [*arguments, *_read_only(_system_part_of_proc())]
 
     def _job_arguments(self, job: Job) -> list[str]:
         arguments = ["--bind", str(job.workspace), self._workspace]
@@ -235,6 +240,12 @@ class _FilterFile:
             yield [descriptor]
         finally:
             os.close(descriptor)
+
+
+def _system_part_of_proc() -> list[Path]:
+    """What stands in /proc beside the processes and can be written to."""
+    beside = [path for path in Path("/proc").iterdir() if not path.name.isdigit() and not path.is_symlink()]
+    return sorted(path for path in beside if path.is_dir() or path.stat().st_mode & 0o222)
 
 
 def _read_only(paths: Sequence[Path]) -> list[str]:
