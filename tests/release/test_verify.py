@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from release_support import Workshop, run
+from strategies import problems
 from support import make_problem, make_solution
 
 from ce_release.packs import load_pack
@@ -189,3 +192,16 @@ def test_messages_move_no_cursor(tmp_path: Path) -> None:
     result = run("verify", path)
     assert result.code == 1
     assert result.out.replace("\n", "").isprintable()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(problems(), min_size=1, max_size=3, unique_by=lambda item: item.task_id), st.data())
+def test_any_damage_is_findings_and_never_a_crash(
+    tmp_path: Path, items: list[Any], data: st.DataObject
+) -> None:
+    path = pack_of(tmp_path, *items, overwrite=True)
+    tar = bytearray(gzip.decompress(path.read_bytes()))
+    for _ in range(data.draw(st.integers(0, 3))):
+        tar[data.draw(st.integers(0, len(tar) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(gzip.compress(bytes(tar), 1))
+    assert all(str(item.location) for item in verify_release_pack(path, None))
