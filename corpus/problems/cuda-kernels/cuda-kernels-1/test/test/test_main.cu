@@ -193,6 +193,8 @@ CE_TEST(stream_order) {
     const std::vector<float> nothing(x.size(), -7);
     const ce::DeviceBuffer<float> source(x);
     ce::DeviceBuffer<float> in(nothing), out(nothing), result(nothing);
+    CE_CALL(row_softmax(in.data(), s.in_ld, out.data(), s.out_ld, s.rows, s.cols, stream));  // loads the kernel
+    CE_CUDA(cudaStreamSynchronize(stream));
     ce::StreamGate gate(stream);
     CE_CUDA(cudaMemcpyAsync(in.data(), source.data(), in.bytes(), cudaMemcpyDeviceToDevice, stream));
     CE_CALL(row_softmax(in.data(), s.in_ld, out.data(), s.out_ld, s.rows, s.cols, stream));

@@ -132,6 +132,8 @@ CE_TEST(stream_order) {
   const Words x = random_words(rng, s.in_size());
   const Buffer source(x);
   Buffer in(x.size()), out(x.size()), result(x.size());
+  call(in.data(), out.data(), s, stream);  // loads the kernel
+  CE_CUDA(cudaStreamSynchronize(stream));
   ce::StreamGate gate(stream);
   CE_CUDA(cudaMemcpyAsync(in.data(), source.data(), in.bytes(), cudaMemcpyDeviceToDevice, stream));
   call(in.data(), out.data(), s, stream);

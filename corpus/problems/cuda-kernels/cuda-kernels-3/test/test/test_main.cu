@@ -168,6 +168,8 @@ CE_TEST(two_streams_add_to_the_same_counters) {
   ce::DeviceBuffer<std::uint32_t> in0(Words(side * side, 0)), in1(Words(side * side, 0));
   Counters counts(Words(kCounters, 0));
 
+  CE_CALL(rgba_histogram(pixels_of(in0), side * 4, side, side, counts.data(), streams[0]));  // loads the kernel
+  ce::expect_equal(counts.download(), Words(kCounters, 0), "counts of a transparent image");
   ce::StreamGate gate0(streams[0]), gate1(streams[1]);
   CE_CUDA(cudaMemcpyAsync(in0.data(), source0.data(), in0.bytes(), cudaMemcpyDeviceToDevice, streams[0]));
   CE_CUDA(cudaMemcpyAsync(in1.data(), source1.data(), in1.bytes(), cudaMemcpyDeviceToDevice, streams[1]));

@@ -231,6 +231,8 @@ CE_TEST(stream_order) {
                                    ce::DeviceBuffer<float>(std::vector<float>(a.cols, 0))};
   ce::DeviceBuffer<float> dy[2] = {ce::DeviceBuffer<float>(std::vector<float>(a.rows, 0)),
                                    ce::DeviceBuffer<float>(std::vector<float>(a.rows, 0))};
+  CE_CHECK(multiply(a, device, 1, dx[0].data(), 0.5f, dy[0].data(), streams[0]) == cudaSuccess);  // loads the kernels
+  CE_CUDA(cudaStreamSynchronize(streams[0]));
   ce::StreamGate gate0(streams[0]), gate1(streams[1]);
   for (const int i : {0, 1}) {
     CE_CUDA(cudaMemcpyAsync(dx[i].data(), x_source.data(), dx[i].bytes(), cudaMemcpyDeviceToDevice, streams[i]));

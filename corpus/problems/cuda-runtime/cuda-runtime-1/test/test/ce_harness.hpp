@@ -344,7 +344,8 @@ class DeviceBuffer {
     return *this;
   }
   ~DeviceBuffer() {
-    if (base_ != nullptr && detail::state().late_failure.empty()) detail::state().late_failure = broken("a buffer");
+    const std::string text = base_ != nullptr ? broken("a buffer") : "";
+    if (!text.empty() && detail::state().late_failure.empty()) detail::state().late_failure = detail::scoped(text);
     cudaFree(base_);
   }
 
@@ -434,8 +435,9 @@ class Stream {
 };
 
 // Holds a stream's work back until open(): what the candidate enqueues there cannot start before, what it puts
-// elsewhere by mistake can. Should the host be stuck in a call, the gate opens by itself after two seconds, and open()
-// then fails the case: the call waited for the stream. A sanitized run, where any launch may block, holds nothing back.
+// elsewhere by mistake can. Should the host be stuck in a call, the gate opens by itself after five seconds, and open()
+// then fails the case: the call waited for the stream. Make the same call once before, without a gate, since loading a
+// kernel or growing a pool for the first time may wait. A sanitized run, where any launch may, holds nothing back.
 class StreamGate {
  public:
   explicit StreamGate(cudaStream_t stream) {
@@ -457,7 +459,7 @@ class StreamGate {
   static void CUDART_CB wait(void* data) {
     const std::unique_ptr<std::shared_ptr<Latch>> held(static_cast<std::shared_ptr<Latch>*>(data));
     std::unique_lock<std::mutex> lock((*held)->mutex);
-    (*held)->late = !(*held)->changed.wait_for(lock, std::chrono::seconds(2), [&] { return (*held)->open; });
+    (*held)->late = !(*held)->changed.wait_for(lock, std::chrono::seconds(5), [&] { return (*held)->open; });
   }
   bool release() {
     const std::lock_guard<std::mutex> lock(latch_->mutex);
