@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def needs_bubblewrap() -> None:
     """Skip the test on a machine without bubblewrap."""
     if shutil.which("bwrap") is None:

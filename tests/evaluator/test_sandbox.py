@@ -18,6 +18,7 @@ import pytest
 from ce_eval.machine import Gpu
 from ce_eval.outcomes import classify_test
 from ce_eval.sandbox import Completed, Job, Limits, Sandbox, open_sandbox
+from ce_eval.sandbox.base import shell_script
 from ce_eval.sandbox.paths import device_nodes, needed_roots, search_path
 from ce_eval.sandbox.seccomp import filter_program
 from ce_schema.errors import ExitCode, InputError, MachineLacksError
@@ -29,7 +30,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 MODES = ["local", pytest.param("sandbox", marks=pytest.mark.sandbox)]
 
 
-@pytest.fixture(params=MODES)
+@pytest.fixture(scope="module", params=MODES)
 def either(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """Each mode in turn."""
     if request.param == "sandbox":
@@ -39,7 +40,7 @@ def either(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     sandbox.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def isolated(needs_bubblewrap: None) -> Iterator[Sandbox]:
     sandbox = open_sandbox("sandbox")
     yield sandbox
@@ -234,12 +235,18 @@ def test_a_descriptor_can_be_handed_in(either: Sandbox, tmp_path: Path) -> None:
         os.close(writer)
 
 
-def test_cancel(either: Sandbox, tmp_path: Path) -> None:
-    threading.Timer(0.2, either.cancel).start()
-    done = run(either, "sleep 60", tmp_path)
+@pytest.mark.parametrize("mode", MODES)
+def test_cancel(mode: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    if mode == "sandbox":
+        request.getfixturevalue("needs_bubblewrap")
+    sandbox = open_sandbox(mode)
+    threading.Timer(0.2, sandbox.cancel).start()
+    done = run(sandbox, "sleep 60", tmp_path)
     assert done.cancelled
     assert done.wall_seconds < 5
     assert classify_test(done) is Outcome.INFRASTRUCTURE_ERROR
+    assert run(sandbox, "true", tmp_path).cancelled
+    sandbox.close()
 
 
 def test_a_workspace_that_is_not_there_is_the_machines_fault(either: Sandbox, tmp_path: Path) -> None:
@@ -314,19 +321,24 @@ def test_nothing_but_the_workspace_and_tmp_is_writable(isolated: Sandbox, tmp_pa
 
 
 @pytest.mark.sandbox
-def test_no_setting_of_the_kernel_can_be_written(isolated: Sandbox, tmp_path: Path) -> None:
+@pytest.mark.parametrize("gpu", [False, True])
+def test_no_setting_of_the_kernel_can_be_written(isolated: Sandbox, tmp_path: Path, gpu: bool) -> None:
     """In a user namespace root still owns /proc/sys, with or without capabilities."""
-    before = Path("/proc/sys/kernel/core_pattern").read_text()
-    done = run(isolated, "echo '|/tmp/x' >/proc/sys/kernel/core_pattern", tmp_path)
-    assert done.exit_code
-    assert Path("/proc/sys/kernel/core_pattern").read_text() == before
-    found = run(
-        isolated,
-        "find /proc -writable -type f ! -path '/proc/[0-9]*' ! -path '/proc/thread*' 2>/dev/null | head",
-        tmp_path,
-    )
-    for path in found.output.split():
-        assert run(isolated, f": >>{path}", tmp_path).exit_code, path
+    program = """
+        import os
+        for folder, folders, files in os.walk("/proc"):
+            if folder == "/proc":
+                folders[:] = [name for name in folders if not name.isdigit() and name != "self"]
+            for name in files:
+                try:
+                    os.close(os.open(os.path.join(folder, name), os.O_WRONLY | os.O_NONBLOCK))
+                    print(os.path.join(folder, name))
+                except OSError:
+                    pass
+        print(os.path.exists("/proc/sys/kernel/core_pattern"))
+    """
+    done = isolated.run(Job(python(program), tmp_path, gpu=gpu))
+    assert done.output == "True\n"
 
 
 @pytest.mark.sandbox
@@ -569,6 +581,27 @@ def test_an_ordinary_user_can_use_it(needs_bubblewrap: None, tmp_path: Path) -> 
     assert asked.stdout.splitlines()[0] == "65534"
     assert "Permission denied" in asked.stdout
     assert (tmp_path / "f").stat().st_uid == 65534
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("shell", ["bash", "dash", "busybox"])
+def test_any_system_shell_will_do(
+    needs_bubblewrap: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, shell: str
+) -> None:
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"not run: no {shell}")
+    monkeypatch.setattr("ce_eval.sandbox.skeleton._SYSTEM_SHELL", program)
+    monkeypatch.setattr("ce_eval.sandbox.base._process_flag", lambda: "-u" if shell == "bash" else "-p")
+    shell_script.cache_clear()
+    sandbox = open_sandbox("sandbox")
+    try:
+        done = run(sandbox, "ulimit -f; sh -c 'kill -SEGV $$'", tmp_path, file_bytes=1 << 20)
+        assert (done.output.split()[0], done.signal) == ("2048", 11)
+        assert run(sandbox, "exit 3", tmp_path).exit_code == 3
+    finally:
+        sandbox.close()
+        shell_script.cache_clear()
 
 
 def test_the_root_folder_is_removed(

@@ -28,7 +28,10 @@ class LocalSandbox:
         """Run a job in its workspace, with a HOME and a TMPDIR of its own."""
         if not job.workspace.is_dir():
             return Completed(spawn_error=f"no such workspace: {job.workspace}")
-        home = self._homes.take()
+        try:
+            home = self._homes.take()
+        except OSError as error:
+            return Completed(spawn_error=f"no private folder could be made: {error}")
         private = {"HOME": home, "TMPDIR": home, "PWD": str(job.workspace)}
         try:
             return self._supervisor.run(

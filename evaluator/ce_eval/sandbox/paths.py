@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ce_eval.machine import Gpu
+from ce_eval.machine import Gpu, find_nvcc
 
 # Where Linux distributions keep programs and libraries; on most, all but /usr (and /nix) are links into it.
 SYSTEM_ROOTS = tuple(
@@ -28,6 +28,8 @@ def search_path() -> list[Path]:
     """
     folders = [Path(sys.prefix, "bin"), Path(sys.base_prefix, "bin")]
     folders += [root / "bin" for root in _cuda_roots()]
+    if shutil.which("nvcc") is None and (nvcc := find_nvcc()):
+        folders.append(Path(nvcc).parent)
     folders += [path for path in map(Path, os.get_exec_path()) if path.is_absolute() and not _is_shims(path)]
     return list(dict.fromkeys([*folders, *_FALLBACK_PATH]))
 
@@ -42,13 +44,15 @@ def needed_roots() -> list[Path]:
     """The folders outside the system roots that commands must be able to read; none lies in another.
 
     They are this Python (its environment and the installation below it), the CUDA toolkit, the folders of
-    LD_LIBRARY_PATH, and the installation of each build tool that PATH finds elsewhere. A path that goes
-    through links is listed as it is named and as it resolves, because programs use both.
+    LD_LIBRARY_PATH (but for one that holds the home folder), and the installation of each build tool that
+    PATH finds elsewhere. A path that goes through links is listed as it is named and as it resolves, because
+    programs use both.
     """
     wanted = [Path(sys.prefix), Path(sys.base_prefix), *_cuda_roots()]
-    wanted += [Path(folder) for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
+    libraries = [Path(folder) for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
+    wanted += [folder for folder in libraries if not Path.home().is_relative_to(folder)]
     for tool in _TOOLS:
-        if found := shutil.which(tool):
+        if found := shutil.which(tool, path=":".join(map(str, search_path()))):
             wanted += [_installation(Path(found)), _installation(Path(found).resolve())]
     wanted += [path.resolve() for path in wanted]
     return _outermost(

@@ -11,8 +11,10 @@ from pathlib import Path
 
 from ce_eval.sandbox.paths import SYSTEM_ROOTS
 
-SHELL = "/.ce-sh"
-"""The shell that runs jobs, inside the sandbox."""
+SHELL = "/.ce/sh"
+"""The shell that runs jobs, inside the sandbox. Shells behave by the name they are called by, so it is sh."""
+
+_SYSTEM_SHELL = "/bin/sh"
 
 # What compilers, the dynamic linker and Python read of /etc; no accounts, keys or settings of the host.
 _ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "nsswitch.conf")
@@ -104,7 +106,8 @@ class Skeleton:
         shell report success.
         """
         shell = self._inside(Path(SHELL))
-        shutil.copyfile("/bin/sh", shell)
+        shell.parent.mkdir()
+        shutil.copyfile(_SYSTEM_SHELL, shell)
         shell.chmod(0o111)
 
 

@@ -8,6 +8,7 @@ may call `Supervisor.run` at once. Descriptors are close-on-exec; children inher
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import resource
 import secrets
@@ -164,7 +165,7 @@ class Supervisor:
         self.token = secrets.token_hex(8)
         self._null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         self._lock = threading.Lock()
-        self._runs = 0
+        self._runs = itertools.count(1)
         self._oom_kills = processes.oom_kill_count()
 
     def __del__(self) -> None:
@@ -186,7 +187,7 @@ class Supervisor:
 
         Args:
             argv: path of the program, and arguments.
-            env: the whole environment; a marker of this run is added.
+            env: the whole environment; with ``sweep`` a marker of this run is added.
             limits: wall time, output, memory and processes are limited here; the rest is up to ``argv``.
             cwd: working folder of the child.
             pass_fds: descriptors that the child inherits under the same numbers.
@@ -198,9 +199,7 @@ class Supervisor:
         """
         if self.cancel.is_set():
             return Completed(cancelled=True, spawn_error="not started: cancelled")
-        with self._lock:
-            self._runs += 1
-            marker = f"{self.token}.{self._runs}"
+        marker = f"{self.token}.{next(self._runs)}" if sweep else None
         start = time.monotonic()
         try:
             reader, writer = os.pipe2(os.O_CLOEXEC)
@@ -213,7 +212,7 @@ class Supervisor:
                 stdout=writer,
                 stderr=writer,
                 cwd=cwd,
-                env={**env, MARKER: marker},
+                env=env if marker is None else {**env, MARKER: marker},
                 pass_fds=pass_fds,
                 start_new_session=True,
             )
@@ -222,14 +221,20 @@ class Supervisor:
             return Completed(spawn_error=f"could not start {argv[0]}: {error}")
         finally:
             os.close(writer)
-        run = _Run(child, reader, limits, start, kill)
+        try:
+            run = _Run(child, reader, limits, start, kill)
+        except OSError as error:
+            os.close(reader)
+            kill(child.pid)
+            child.wait()
+            return Completed(spawn_error=f"could not watch {argv[0]}: {error}")
         try:
             run.watch(self.cancel)
         except BaseException:
             run.kill()
             raise
         finally:
-            run.settle(marker if sweep else None)
+            run.settle(marker)
         return run.completed(oom=run.killed_by_others and self._oom_happened())
 
     def _oom_happened(self) -> bool:
@@ -259,7 +264,7 @@ class _Run:
         self._reason: str | None = None
         self._exit_code: int | None = None
         self._signal: int | None = None
-        self._stuck = False
+        self._lost: str | None = None
         self._at_end = False
         self._sampled_bytes: int | None = None
         self._cpu_seconds = 0.0
@@ -306,22 +311,23 @@ class _Run:
         The child is reaped last: until then its pid, which is also its group's, is not given out again.
         """
         try:
-            self._stuck = not processes.wait_readable(self._pidfd, _DEATH_SECONDS)
+            ended = processes.wait_readable(self._pidfd, _DEATH_SECONDS)
             self._wall_seconds = time.monotonic() - self._start
             if marker is not None:
                 processes.kill_group(self._child.pid)
                 processes.sweep(f"{MARKER}={marker}", self._child.pid)
             while self._reason is None and not self._at_end and self._read():
                 pass
-            if not self._stuck:
+            if ended:
                 self._reap()
+            else:
+                self._lost = f"still alive {_DEATH_SECONDS:.0f} s after SIGKILL: stuck in the kernel"
         finally:
             os.close(self._pidfd)
             os.close(self._reader)
 
     def completed(self, *, oom: bool) -> Completed:
         """The run as data."""
-        stuck = f"still alive {_DEATH_SECONDS:.0f} s after SIGKILL: stuck in the kernel"
         return Completed(
             exit_code=self._exit_code,
             signal=self._signal,
@@ -336,7 +342,7 @@ class _Run:
             peak_memory_bytes=max(self._sampled_bytes or 0, self._peak_bytes),
             output=self._output.text(),
             dropped_bytes=self._output.dropped_bytes,
-            spawn_error=stuck if self._stuck else None,
+            spawn_error=self._lost,
         )
 
     def _read(self) -> bool:
@@ -364,7 +370,11 @@ class _Run:
             self._reason = "process_limit_hit"
 
     def _reap(self) -> None:
-        _, status, usage = os.wait4(self._child.pid, 0)
+        try:
+            _, status, usage = os.wait4(self._child.pid, 0)
+        except ChildProcessError:
+            self._lost = "its exit status was taken by other code of this process"
+            return
         self._child.returncode = os.waitstatus_to_exitcode(status)
         if self._reason is None:
             self._exit_code, self._signal = shell_status(self._child.returncode)
