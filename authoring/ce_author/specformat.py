@@ -65,6 +65,16 @@ class _Trivium:
     written: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a block goes: the indentation of its children. And where it came from: the column of the key
+    that it is the value of, and the offset before which it ends."""
+
+    indent: int
+    outer: int
+    limit: int
+
+
 def _trivia(text: str, root: Node) -> list[_Trivium]:
     """The comments and blank lines of a document, in order."""
     found: list[_Trivium] = []
@@ -108,7 +118,7 @@ class _Writer:
         split = 1 + max(
             (n for n, line in enumerate(head) if not line or _FILE_COMMENT.match(line)), default=-1
         )
-        lines = head[:split] + self._block(self._root, (), 0, len(self._text), head[split:])
+        lines = head[:split] + self._block(self._root, (), _Place(0, -1, len(self._text)), head[split:])
         return "\n".join(lines).strip("\n") + "\n"
 
     def left_over(self) -> _Trivium | None:
@@ -145,28 +155,21 @@ class _Writer:
                 return f"  {item.text}"
         return ""
 
-    def _block(
-        self, node: Node, path: tuple[str, ...], indent: int, limit: int, above: list[str]
-    ) -> list[str]:
-        """The lines of a block whose children are written at ``indent``; it ends before ``limit``."""
-        pad = " " * indent
-        column = self._column(node.children[0].start)
+    def _block(self, node: Node, path: tuple[str, ...], place: _Place, above: list[str]) -> list[str]:
+        """The lines of a block; ``above`` are those above its first child."""
+        pad = " " * place.indent
         chunks: list[tuple[str, list[str]]] = []
-        for place, child in enumerate(node.children):
-            last = place + 1 == len(node.children)
-            stop = limit if last else node.children[place + 1].start
-            lines = _indented(above, pad)
-            lines += (
-                self._entry(child, path, indent, stop)
-                if node.kind == "mapping"
-                else self._item(child, path, indent, stop)
-            )
-            # Comments that stand as far right as this block's keys are still about this block.
-            above = self._take(child.node.end, stop, column if last else 0)
+        write = self._entry if node.kind == "mapping" else self._item
+        for number, child in enumerate(node.children, 1):
+            last = number == len(node.children)
+            stop = place.limit if last else node.children[number].start
+            lines = _indented(above, pad) + write(child, path, place.indent, stop)
+            # After the last one, comments right of the enclosing key are still about this block.
+            above = self._take(child.node.end, stop, place.outer + 1 if last else 0)
             chunks.append((str(child.key), lines))
         if order := _ORDERS.get(path):
-            places = {name: place for place, name in enumerate(order)}
-            chunks.sort(key=lambda chunk: places.get(chunk[0], len(places)))
+            rank = {name: number for number, name in enumerate(order)}
+            chunks.sort(key=lambda chunk: rank.get(chunk[0], len(rank)))
         return [*(line for _, lines in chunks for line in lines), *_indented(above, pad)]
 
     def _entry(self, child: Child, path: tuple[str, ...], indent: int, stop: int) -> list[str]:
@@ -174,7 +177,7 @@ class _Writer:
         if child.node.style == "block":
             behind = self._behind(child.key_end)
             above = self._take(child.key_end, child.node.start)
-            inner = self._block(child.node, (*path, str(child.key)), indent + _STEP, stop, above)
+            inner = self._block(child.node, (*path, str(child.key)), self._inside(child, indent, stop), above)
             return [f"{key}{behind}", *inner]
         first, *rest = self._value(child, indent).split("\n")
         return [f"{key} {first}{self._behind_value(child.node)}", *rest]
@@ -182,10 +185,13 @@ class _Writer:
     def _item(self, child: Child, path: tuple[str, ...], indent: int, stop: int) -> list[str]:
         dash = f"{' ' * indent}- "
         if child.node.style == "block":
-            inner = self._block(child.node, (*path, "*"), indent + _STEP, stop, [])
+            inner = self._block(child.node, (*path, "*"), self._inside(child, indent, stop), [])
             return [f"{dash}{inner[0][indent + _STEP :]}", *inner[1:]]
         first, *rest = self._value(child, indent).split("\n")
         return [f"{dash}{first}{self._behind_value(child.node)}", *rest]
+
+    def _inside(self, child: Child, indent: int, stop: int) -> _Place:
+        return _Place(indent + _STEP, self._column(child.start), stop)
 
     def _behind_value(self, node: Node) -> str:
         return self._behind(node.start if node.style in {"|", ">"} else node.end)
