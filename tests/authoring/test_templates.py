@@ -49,7 +49,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ProblemFolder]:
 
 def test_the_promised_groups_and_topics_have_templates() -> None:
     promised = {"cuda-runtime", "cuda-kernels", "thrust", "cub", "libcudacxx", "cublas"}
-    assert promised | {"cufft", "curand", "cusparse", "cusolver", "numba-cuda"} == set(NAMES)
+    assert promised | {"cufft", "curand", "cusparse", "cusolver", "numba-cuda"} <= set(NAMES)
 
 
 def test_every_folder_of_templates_is_used() -> None:

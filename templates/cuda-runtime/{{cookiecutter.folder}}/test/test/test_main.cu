@@ -18,6 +18,8 @@ void check(ce::Rng& rng, std::size_t n, Held held) {
   const ce::DeviceBuffer<float> d_values(values), d_decoys(decoys);
   ce::DeviceBuffer<float> src(decoys), dst(n);
   const ce::Stream producer, consumer;
+  CE_CALL(snapshot(dst.data(), src.data(), n, producer, consumer));  // the first call may wait for what it loads
+  CE_CUDA(cudaDeviceSynchronize());
 
   ce::StreamGate gate(held == Held::producer ? producer : consumer);
   copy(src, d_values, producer);
@@ -53,6 +55,8 @@ CE_TEST(one_stream_for_both) {
   const ce::DeviceBuffer<float> d_values(values);
   ce::DeviceBuffer<float> src(1000), dst(1000);
   const ce::Stream stream;
+  CE_CALL(snapshot(dst.data(), src.data(), 1000, stream, stream));  // the first call may wait for what it loads
+  CE_CUDA(cudaDeviceSynchronize());
   ce::StreamGate gate(stream);
   copy(src, d_values, stream);
   CE_CALL(snapshot(dst.data(), src.data(), 1000, stream, stream));
