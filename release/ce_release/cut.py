@@ -135,7 +135,7 @@ def cut_draft(corpus: Corpus, order: Order) -> CutResult:
         return result
     mark = f"DRAFT of {order.release}, not a release: {state}, certificates not checked."
     path = order.output_dir / pack_file(order.release, draft=True)
-    sha256 = write_pack(
+    digests = write_pack(
         path,
         [item.line for item in chosen.values() if item.line is not None],
         release=order.release,
@@ -145,7 +145,11 @@ def cut_draft(corpus: Corpus, order: Order) -> CutResult:
         overwrite=True,
     )
     return replace(
-        result, pack=path, sha256=sha256, tar_sha256=tar_sha256(path), groups=_group_counts(chosen.values())
+        result,
+        pack=path,
+        sha256=digests.archive,
+        tar_sha256=digests.tar,
+        groups=_group_counts(chosen.values()),
     )
 
 
@@ -264,7 +268,7 @@ def _freeze(
     result: CutResult,
 ) -> CutResult:
     path = order.output_dir / pack_file(order.release, result.revision)
-    sha256 = write_pack(
+    digests = write_pack(
         path,
         list(decision.lines.values()),
         release=order.release,
@@ -278,7 +282,7 @@ def _freeze(
         commit=head.commit,
         toolkit_version=__version__,
         description=order.description,
-        pack=PackRecord(file=path.name, sha256=sha256, tar_sha256=tar_sha256(path)),
+        pack=PackRecord(file=path.name, sha256=digests.archive, tar_sha256=digests.tar),
         policy=corpus.config.policy.model_dump(mode="json"),
         certified_on=certified_on(chosen.values()),
         groups=_group_counts(chosen.values()),
@@ -291,8 +295,8 @@ def _freeze(
     return replace(
         result,
         pack=path,
-        sha256=sha256,
-        tar_sha256=revision.pack.tar_sha256,
+        sha256=digests.archive,
+        tar_sha256=digests.tar,
         manifest=manifest,
         groups=revision.groups,
         newer=newest if before is None and newest != order.release else None,

@@ -9,6 +9,7 @@ from typing import Any
 from ce_release.packs import file_sha256, tar_sha256
 from ce_schema.datapack import write_problem_pack
 from ce_schema.errors import FindingsError, InputError
+from ce_schema.tarwrite import Digests
 
 
 def write_pack(
@@ -20,8 +21,8 @@ def write_pack(
     description: str | None,
     extra: Mapping[str, Any],
     overwrite: bool = False,
-) -> str:
-    """Write a pack and return the SHA-256, in hex, of its archive.
+) -> Digests:
+    """Write a pack and return the digests of what lies there then.
 
     A file that stands there already with the same tar inside, as a cut that was interrupted leaves it,
     is kept as it is.
@@ -31,8 +32,8 @@ def write_pack(
         InputError: the place cannot be written; what stood there is untouched.
     """
 
-    def write(target: Path, *, replace: bool) -> str:
-        return write_problem_pack(
+    def write(target: Path, *, replace: bool) -> Digests:
+        written = write_problem_pack(
             target,
             lines,
             release=release,
@@ -40,7 +41,8 @@ def write_pack(
             description=description,
             extra_metadata=extra,
             overwrite=replace,
-        ).sha256
+        )
+        return Digests(written.sha256, written.tar_sha256)
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -48,25 +50,25 @@ def write_pack(
             return write(path, replace=overwrite)
         twin = path.with_name(f".{path.name}.again")
         try:
-            write(twin, replace=True)
-            same = _same_tar(twin, path)
+            wanted = write(twin, replace=True).tar
         finally:
             twin.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(
             f"cannot be written: {error.strerror}", where=str(path), fix="check space and permissions"
         ) from None
-    if not same:
+    if _tar_of(path) != wanted:
         raise FindingsError(
             "exists and holds something else than this cut",
             where=str(path),
             fix="move it away, or choose another --output-dir",
         )
-    return file_sha256(path)
+    return Digests(file_sha256(path), wanted)
 
 
-def _same_tar(one: Path, other: Path) -> bool:
+def _tar_of(path: Path) -> str | None:
+    """The digest of the tar in whatever lies at ``path``; None when that is no archive."""
     try:
-        return tar_sha256(one) == tar_sha256(other)
+        return tar_sha256(path)
     except InputError:
-        return False
+        return None

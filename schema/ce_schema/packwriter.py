@@ -30,16 +30,20 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 # Packs up to this many bytes of lines are put together in memory, larger ones in a file beside the target.
-_IN_MEMORY = 16 << 20
+_IN_MEMORY = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenPack:
-    """A pack that was written: where, what its metadata say, and the SHA-256 of the archive in hex."""
+    """A pack that was written: where, what its metadata say, and SHA-256 in hex.
+
+    ``sha256`` is over the archive, ``tar_sha256`` over the tar inside, the same with every version of zlib.
+    """
 
     path: Path
     metadata: PackMetadata
     sha256: str
+    tar_sha256: str
 
 
 def write_problem_pack(
@@ -156,8 +160,8 @@ def _write(
             memory_member(METADATA_FILE, summary.encode()),
             (LINES_FILE[kind], size, cast("IO[bytes]", spool)),
         ]
-        sha256 = write_archive(path, members, mtime=mtime, overwrite=overwrite)
-    return WrittenPack(path, summary, sha256)
+        digests = write_archive(path, members, mtime=mtime, overwrite=overwrite)
+    return WrittenPack(path, summary, digests.archive, digests.tar)
 
 
 def _item_and_line(

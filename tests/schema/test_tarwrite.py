@@ -26,10 +26,11 @@ def text(size: int) -> bytes:
 def test_any_size_is_one_good_stream(tmp_path: Path, size: int) -> None:
     data = text(size)
     path = tmp_path / "a.tar.gz"
-    digest = write_archive(path, [memory_member("x", data)], mtime=0, overwrite=False)
+    digests = write_archive(path, [memory_member("x", data)], mtime=0, overwrite=False)
     raw = path.read_bytes()
-    assert hashlib.sha256(raw).hexdigest() == digest
-    assert gzip.decompress(raw)[512 : 512 + size] == data
+    tar = gzip.decompress(raw)
+    assert digests == (hashlib.sha256(raw).hexdigest(), hashlib.sha256(tar).hexdigest())
+    assert tar[512 : 512 + size] == data
 
 
 def test_bytes_do_not_depend_on_the_number_of_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,4 +46,4 @@ def test_blocks_cost_almost_no_compression(tmp_path: Path) -> None:
     data = text(8 * BLOCK)
     path = tmp_path / "a.tar.gz"
     write_archive(path, [memory_member("x", data)], mtime=0, overwrite=False)
-    assert path.stat().st_size < 1.002 * len(gzip.compress(data, 6))
+    assert path.stat().st_size < 1.002 * len(gzip.compress(data, 5))
