@@ -148,6 +148,12 @@ def test_exact_bounds_in_a_sanitized_run(program):
     assert code == 0, output
 
 
+def test_what_a_sanitized_run_skips_is_said(program):
+    code, output = run(program, "--case=bad_unless_sanitized", "--sanitized")
+    assert code == 0
+    assert "SKIP  bad_unless_sanitized: a reason\n" in output
+
+
 def test_a_benchmark_reports_its_time_once_it_has_passed(program):
     code, output = run(program, "--bench", "--case=good")
     assert code == 0

@@ -119,6 +119,10 @@ CE_TEST(good_gate) {
   gate.open();
   CE_CUDA(cudaDeviceSynchronize());
 }
+CE_TEST(bad_unless_sanitized) {
+  if (ce::skip_sanitized("a reason")) return;
+  CE_CHECK(false);
+}
 CE_TEST(zz_sticky_error) { CE_CALL(fake::sticky = cudaErrorIllegalAddress); }
 CE_TEST(zz_sticky_error_again) { CE_CHECK(true); }
 

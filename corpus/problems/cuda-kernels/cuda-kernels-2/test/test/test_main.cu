@@ -92,9 +92,8 @@ CE_TEST(empty) {
 
 // Offsets that a 32-bit index cannot hold, in one array at a time; what lies between is poison and stays so.
 CE_TEST(far_apart) {
+  if (ce::skip_sanitized("the tools would shadow 8 GiB")) return;
   ce::Rng rng;
-  CE_CHECK(sizeof(std::size_t) == 8);
-  if (ce::sanitized()) return;  // the tools would shadow 8 GiB
   const std::size_t far = (std::size_t{1} << 31) + 7;
   const int n = 5;
   const auto row = [&](Buffer& buffer, std::size_t offset) {

@@ -132,9 +132,8 @@ CE_TEST(large_image) {
 
 // Rows so far apart that 32 bits do not hold their byte offsets. What lies between is opaque poison.
 CE_TEST(far_apart_rows) {
+  if (ce::skip_sanitized("the tools would shadow 4 GiB")) return;
   ce::Rng rng;
-  CE_CHECK(sizeof(std::size_t) == 8);
-  if (ce::sanitized()) return;  // the tools would shadow 5 GiB
   const int width = 40, height = 5;
   const std::size_t pitch = (std::size_t{1} << 30) + 12;
   const Image image = make_image(rng, width, height, 0, noise(rng));

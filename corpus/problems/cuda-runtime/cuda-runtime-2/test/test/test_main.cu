@@ -228,6 +228,7 @@ CE_TEST(updates_in_place) {
 }
 
 CE_TEST(updates_that_rebuild) {
+  if (ce::skip_sanitized("memcheck reports the rejected update")) return;
   ce::Rng rng;
   ce::Stream stream;
   World w(rng, 1500);
@@ -273,9 +274,9 @@ CE_TEST(launches_keep_their_recording) {
   for (int i = 0; i < 6; ++i) {
     launch(replay, stream);
     w.model.run(steps);
-    const auto next = random_steps(rng, rng.integer(1, w.size));
-    const bool longer = i % 3 == 1, shorter = i % 3 == 2;
-    steps = next;
+    const bool rebuilds = !ce::sanitized();  // memcheck reports a rejected update
+    const bool longer = rebuilds && i % 3 == 1, shorter = rebuilds && i % 3 == 2;
+    steps = random_steps(rng, rng.integer(1, w.size));
     if (longer) steps.push_back(random_affine(rng, 10));
     expect_update(replay, w.program(steps), longer || shorter);
   }
@@ -333,7 +334,7 @@ cudaError_t enqueue_diamond(cudaStream_t stream, void* user) {
   return cudaGetLastError();
 }
 
-// Each does what a capture does not allow, and hides it.
+// What a capture does not allow, hidden.
 cudaError_t enqueue_forbidden_wait(cudaStream_t stream, void*) {
   cudaStreamSynchronize(stream);
   cudaGetLastError();
@@ -384,72 +385,75 @@ CE_TEST(forked_streams) {
     }
   }
   w.check("after the launches");
-
-  d.joins = false;  // while there is something that must survive
-  bool rebuilt = true;
-  cudaError_t error = cudaSuccess;
-  CE_CALL(error = replay_update(replay, enqueue_diamond, &d, &rebuilt));
-  CE_CHECK(error != cudaSuccess && !rebuilt, "a stream was left unjoined");
-  expect_no_capture();
   destroy(replay);
 }
 
-CE_TEST(failed_creation) {
-  ce::Rng rng;
-  ce::Stream side;
-  Event fork, join;
-  World w(rng, 100);
-  Program program = w.program(random_steps(rng, 100));
-  Diamond unjoined{w.data.data(), w.other.data(), w.size, side, fork.event, join.event, false};
-  Replay* const mark = reinterpret_cast<Replay*>(&program);
-  for (int round = 0; round < 3; ++round) {
-    Replay* replay = mark;
-    cudaError_t error = cudaSuccess;
-    CE_CALL(error = replay_create(enqueue_and_fail, &program, &replay));
-    CE_CHECK(error == cudaErrorNotSupported && replay == nullptr, "replay_create returned %s", cudaGetErrorName(error));
-    expect_no_capture();
-    replay = mark;
-    CE_CALL(error = replay_create(enqueue_forbidden_wait, nullptr, &replay));
-    CE_CHECK(error != cudaSuccess && replay == nullptr, "a recording that waits was accepted");
-    expect_no_capture();
-    replay = mark;
-    CE_CALL(error = replay_create(enqueue_forbidden_wait_and_fail, nullptr, &replay));
-    CE_CHECK(error == cudaErrorNotPermitted && replay == nullptr, "replay_create returned %s", cudaGetErrorName(error));
-    expect_no_capture();
-    replay = mark;
-    CE_CALL(error = replay_create(enqueue_diamond, &unjoined, &replay));
-    CE_CHECK(error != cudaSuccess && replay == nullptr, "a stream was left unjoined");
-    expect_no_capture();
-  }
-  w.check("after failures");
-  destroy(created(w.program(random_steps(rng, 100))));
-}
-
-CE_TEST(failed_update_keeps_the_old) {
+CE_TEST(errors_of_enqueue) {
   ce::Rng rng;
   ce::Stream stream;
   World w(rng, 321);
   const auto steps = random_steps(rng, w.size);
-  Replay* const replay = created(w.program(steps));
-  Program other = w.program(random_steps(rng, 200));
-  for (const bool longer : {false, true}) {
-    if (longer) other.steps.push_back(random_affine(rng, 50));
+  Program failing = w.program(random_steps(rng, 200));
+  Replay* replay = nullptr;
+  for (int round = 0; round < 2; ++round) {
+    replay = reinterpret_cast<Replay*>(&failing);
+    cudaError_t error = cudaSuccess;
+    CE_CALL(error = replay_create(enqueue_and_fail, &failing, &replay));
+    CE_CHECK(error == cudaErrorNotSupported && replay == nullptr, "replay_create returned %s", cudaGetErrorName(error));
+    expect_no_capture();
+  }
+  replay = created(w.program(steps));
+  for (int round = 0; round < 2; ++round) {
+    if (round > 0) failing.steps.push_back(random_affine(rng, 50));
     bool rebuilt = true;
     cudaError_t error = cudaSuccess;
-    CE_CALL(error = replay_update(replay, enqueue_and_fail, &other, &rebuilt));
+    CE_CALL(error = replay_update(replay, enqueue_and_fail, &failing, &rebuilt));
     CE_CHECK(error == cudaErrorNotSupported && !rebuilt, "replay_update returned %s", cudaGetErrorName(error));
-    rebuilt = true;
-    CE_CALL(error = replay_update(replay, enqueue_forbidden_wait, nullptr, &rebuilt));
-    CE_CHECK(error != cudaSuccess && !rebuilt, "a recording that waits was accepted");
     expect_no_capture();
     launch(replay, stream);
     w.model.run(steps);
     w.check("after a failed update");
   }
-  expect_update(replay, other, true);
+  const auto next = random_steps(rng, 300);
+  expect_update(replay, w.program(next), false);
   launch(replay, stream);
-  w.model.run(other.steps);
+  w.model.run(next);
   w.check("after the update that followed");
+  destroy(replay);
+}
+
+CE_TEST(unusable_recordings) {
+  if (ce::skip_sanitized("memcheck reports the calls that fail")) return;
+  ce::Rng rng;
+  ce::Stream stream, side;
+  Event fork, join;
+  World w(rng, 321);
+  const auto steps = random_steps(rng, w.size);
+  Replay* const replay = created(w.program(steps));
+  Diamond unjoined{w.data.data(), w.other.data(), w.size, side, fork.event, join.event, false};
+  const auto expect_refused = [&](Enqueue enqueue, void* user, cudaError_t want, const char* what) {
+    CE_SCOPE("%s", what);
+    Replay* none = replay;
+    bool rebuilt = true;
+    cudaError_t create_error = cudaSuccess, update_error = cudaSuccess;
+    CE_CALL(create_error = replay_create(enqueue, user, &none));
+    CE_CHECK(create_error != cudaSuccess && none == nullptr, "a recording was made");
+    expect_no_capture();
+    CE_CALL(update_error = replay_update(replay, enqueue, user, &rebuilt));
+    CE_CHECK(update_error != cudaSuccess && !rebuilt, "the recording was updated");
+    expect_no_capture();
+    const bool any = want == cudaSuccess;
+    CE_CHECK(any || create_error == want, "replay_create returned %s", cudaGetErrorName(create_error));
+    CE_CHECK(any || update_error == want, "replay_update returned %s", cudaGetErrorName(update_error));
+    launch(replay, stream);
+    w.model.run(steps);
+    w.check("after a failed update");
+  };
+  for (int round = 0; round < 2; ++round) {
+    expect_refused(enqueue_forbidden_wait, nullptr, cudaSuccess, "enqueue waits");
+    expect_refused(enqueue_forbidden_wait_and_fail, nullptr, cudaErrorNotPermitted, "enqueue waits and fails");
+    expect_refused(enqueue_diamond, &unjoined, cudaSuccess, "enqueue leaves a stream unjoined");
+  }
   destroy(replay);
 }
 
