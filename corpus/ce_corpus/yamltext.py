@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from ce_corpus.textfile import text_place
 from ce_schema.diagnostics import Diagnostics, Location
+
+if TYPE_CHECKING:
+    from ruamel.yaml import YAML
 
 MAX_DEPTH = 64
 
@@ -149,12 +153,11 @@ _STOPPED = "a finding"
 
 def _feed(builder: _Builder, text: str, diag: Diagnostics, *, pure: bool) -> str | None:
     """Hand the events of ``text`` to ``builder``; what ended that early, or None."""
-    from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     label = builder.label
     try:
-        for event in YAML(typ="safe", pure=pure).parse(text):
+        for event in _new_reader(pure=True).parse(text) if pure else _libyaml().parse(text):
             if not builder.take(event):
                 return _STOPPED
     except MarkedYAMLError as error:
@@ -171,6 +174,18 @@ def _feed(builder: _Builder, text: str, diag: Diagnostics, *, pure: bool) -> str
         diag.error("yaml.syntax", message, Location(label))
         return message
     return None
+
+
+def _new_reader(*, pure: bool) -> YAML:
+    from ruamel.yaml import YAML
+
+    return YAML(typ="safe", pure=pure)
+
+
+@cache
+def _libyaml() -> YAML:
+    """The reader on libyaml. It keeps nothing from one text to the next; the pure one does after errors."""
+    return _new_reader(pure=False)
 
 
 def _starts_with_tab(text: str, line: int) -> bool:

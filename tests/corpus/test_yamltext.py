@@ -206,6 +206,19 @@ def test_any_text_gives_a_document_or_a_finding(text: str) -> None:
         assert item.message
 
 
+@pytest.mark.parametrize(
+    "bad", ["a: [", "a: [x::y]", "a: &b 1", "a: {b: [", "\x00", "a\n b: c\n- d", "%TAG ! x"]
+)
+def test_a_bad_text_leaves_nothing_behind_for_the_next(bad: str) -> None:
+    text = "a: [1, {b: c}]\n"
+    before, _ = _parse(text)
+    _parse(bad)
+    after, found = _parse(text)
+    assert before is not None
+    assert after == before
+    assert found == []
+
+
 def test_the_public_readers_view() -> None:
     """Where the library of the public reader is there, what has no finding is read as it reads it."""
     yaml = pytest.importorskip("yaml")
