@@ -32,7 +32,6 @@ from ce_release.policy import Lack
 from ce_release.revise import membership_lacks, reason_lacks, revised_lines
 from ce_schema.errors import FindingsError, InputError
 from ce_schema.groups import groups
-from ce_schema.lines import line_md5
 from ce_schema.version import __version__
 
 # So many paths of a dirty tree are named one by one.
@@ -135,7 +134,7 @@ def cut_draft(corpus: Corpus, order: Order) -> CutResult:
         return result
     mark = f"DRAFT of {order.release}, not a release: {state}, certificates not checked."
     path = order.output_dir / pack_file(order.release, draft=True)
-    digests = write_pack(
+    pack = write_pack(
         path,
         [item.line for item in chosen.values() if item.line is not None],
         release=order.release,
@@ -147,8 +146,8 @@ def cut_draft(corpus: Corpus, order: Order) -> CutResult:
     return replace(
         result,
         pack=path,
-        sha256=digests.archive,
-        tar_sha256=digests.tar,
+        sha256=pack.sha256,
+        tar_sha256=pack.tar_sha256,
         groups=_group_counts(chosen.values()),
     )
 
@@ -268,7 +267,7 @@ def _freeze(
     result: CutResult,
 ) -> CutResult:
     path = order.output_dir / pack_file(order.release, result.revision)
-    digests = write_pack(
+    pack = write_pack(
         path,
         list(decision.lines.values()),
         release=order.release,
@@ -282,11 +281,11 @@ def _freeze(
         commit=head.commit,
         toolkit_version=__version__,
         description=order.description,
-        pack=PackRecord(file=path.name, sha256=digests.archive, tar_sha256=digests.tar),
+        pack=PackRecord(file=path.name, sha256=pack.sha256, tar_sha256=pack.tar_sha256),
         policy=corpus.config.policy.model_dump(mode="json"),
         certified_on=certified_on(chosen.values()),
         groups=_group_counts(chosen.values()),
-        tasks={task_id: _record(chosen[task_id], line) for task_id, line in decision.lines.items()},
+        tasks={task_id: _record(chosen[task_id], pack.md5[task_id]) for task_id in decision.lines},
         reasons={task_id: order.reasons[task_id] for task_id in decision.changed},
     )
     revisions = (*(before.revisions if before else ()), revision)
@@ -295,17 +294,17 @@ def _freeze(
     return replace(
         result,
         pack=path,
-        sha256=digests.archive,
-        tar_sha256=digests.tar,
+        sha256=pack.sha256,
+        tar_sha256=pack.tar_sha256,
         manifest=manifest,
         groups=revision.groups,
         newer=newest if before is None and newest != order.release else None,
     )
 
 
-def _record(candidate: Candidate, line: bytes) -> TaskRecord:
+def _record(candidate: Candidate, md5: str) -> TaskRecord:
     assert candidate.behaviour_sha256 is not None, "a problem without a line is a defect"
-    return TaskRecord(md5=line_md5(line), behaviour_sha256=candidate.behaviour_sha256)
+    return TaskRecord(md5=md5, behaviour_sha256=candidate.behaviour_sha256)
 
 
 def _group_counts(chosen: Iterable[Candidate]) -> dict[str, int]:
