@@ -144,8 +144,10 @@ def reading(corpus: Corpus, release: str) -> Iterator[Callable[[], list[Candidat
 
     In between the caller can do something else that takes time.
     """
+    root, top = str(corpus.problems), short_label(corpus.problems)
     jobs = [
-        (path, short_label(path), corpus.certificates, release) for path in problem_folders(corpus.problems)
+        (path, top + str(path).removeprefix(root), corpus.certificates, release)
+        for path in problem_folders(corpus.problems)
     ]
     workers = min(len(os.sched_getaffinity(0)), len(jobs) // (_WORTH_SHARING // 2))
     if workers < 2:
