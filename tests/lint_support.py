@@ -95,6 +95,7 @@ def check(case: Case, tmp_path: Path) -> None:
         assert not found, f"false alarm: {found[0]}"
         return
     assert found, f"{case.rule} found nothing"
+    assert all(item.fix for item in found), "a finding says nothing about what to do"
     place = f"P/{case.at}" if case.at else "P"
     assert place in [str(item.location) for item in found], [str(item) for item in found]
     item = next(item for item in found if str(item.location) == place)

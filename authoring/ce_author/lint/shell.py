@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 # Options of nvcc, g++ and clang++ whose value is the next word (and might look like a source file).
@@ -86,26 +87,27 @@ def builds_something(command: str) -> bool:
     return found.anything or bool(found.made)
 
 
-def _simple_commands(command: str) -> Iterator[list[str] | None]:
+@lru_cache(maxsize=4096)
+def _simple_commands(command: str) -> tuple[tuple[str, ...] | None, ...]:
     """The simple commands of a line; None stands for one with pipes, redirections or subshells."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     lexer.commenters = ""
+    found: list[tuple[str, ...] | None] = []
     words: list[str] = []
     simple = True
-    for token in lexer:
+    for token in [*lexer, ";"]:
         if not token or not set(token) <= _OPERATORS:
             words.append(token)
         elif token not in {"&&", "||", ";"}:
             simple = False
         elif words:
-            yield words if simple else None
+            found.append(tuple(words) if simple else None)
             words, simple = [], True
-    if words:
-        yield words if simple else None
+    return tuple(found)
 
 
-def _without_launchers(words: list[str]) -> list[str]:
+def _without_launchers(words: tuple[str, ...]) -> tuple[str, ...]:
     """Drop assignments, and programs that run what follows them."""
     while words:
         if _ASSIGNMENT.match(words[0]) or words[0] in {"env", "time", "exec", "nohup"}:
@@ -117,7 +119,7 @@ def _without_launchers(words: list[str]) -> list[str]:
     return words
 
 
-def _needs(program: str, arguments: list[str]) -> list[str]:
+def _needs(program: str, arguments: tuple[str, ...]) -> list[str]:
     """The words of a simple command that name files which must be there."""
     if _COMPILER.match(program):
         return _compiler_call(arguments)[0]
@@ -126,11 +128,11 @@ def _needs(program: str, arguments: list[str]) -> list[str]:
     if program == "pytest":
         return _pytest_files(arguments)
     if program in {"sh", "bash"}:
-        return [] if not arguments or arguments[0].startswith("-") else arguments[:1]
+        return [] if not arguments or arguments[0].startswith("-") else [arguments[0]]
     return [program] if "/" in program else []
 
 
-def _make(program: str, arguments: list[str], found: Effects) -> None:
+def _make(program: str, arguments: tuple[str, ...], found: Effects) -> None:
     """Note what a simple command leaves behind."""
     if not _COMPILER.match(program):
         ran_own_program = "/" in program and not program.startswith("/")
@@ -149,7 +151,7 @@ def _make(program: str, arguments: list[str], found: Effects) -> None:
         found.made.add("a.out")
 
 
-def _compiler_call(arguments: list[str]) -> tuple[list[str], str | None]:
+def _compiler_call(arguments: tuple[str, ...]) -> tuple[list[str], str | None]:
     """The input files of a compiler call, and its output file where it is named."""
     inputs: list[str] = []
     output: str | None = None
@@ -168,12 +170,12 @@ def _compiler_call(arguments: list[str]) -> tuple[list[str], str | None]:
     return inputs, output
 
 
-def _python_scripts(arguments: list[str]) -> list[str]:
+def _python_scripts(arguments: tuple[str, ...]) -> list[str]:
     """The script files that a python call names; what follows a script is its own."""
     rest = iter(arguments)
     for word in rest:
         if word == "-m":
-            return _pytest_files(list(rest)) if next(rest, "") == "pytest" else []
+            return _pytest_files(tuple(rest)) if next(rest, "") == "pytest" else []
         if word in {"-c", "-"}:
             return []
         if word in _PYTHON_VALUES:
@@ -183,7 +185,7 @@ def _python_scripts(arguments: list[str]) -> list[str]:
     return []
 
 
-def _pytest_files(arguments: list[str]) -> list[str]:
+def _pytest_files(arguments: tuple[str, ...]) -> list[str]:
     files: list[str] = []
     rest = iter(arguments)
     for word in rest:

@@ -113,9 +113,10 @@ def patch_applies(folder: ProblemFolder, report: Report) -> None:
     try:
         apply_patch(list(folder.context), patches[0].content)
     except PatchError as error:
-        place = f"{folder.label}/solution/{patches[0].path}"
-        line = int(error.where[6:]) if (error.where or "").startswith("patch:") and error.where else 0
-        report(f"does not apply: {error.what}", Location(place, line, 1 if line else 0), error.fix)
+        label = f"{folder.label}/solution/{patches[0].path}"
+        number = (error.where or "").partition("patch:")[2]
+        place = Location(label, int(number), 1) if number.isdigit() else Location(label)
+        report(f"does not apply: {error.what}", place, error.fix or "make the patch anew against context/")
     except CeError:
         # No git here: that is the machine's lack, not the problem's.
         return

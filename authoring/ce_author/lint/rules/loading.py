@@ -46,6 +46,19 @@ _WHAT_HOLDS = {
 }
 
 
+# What to do where reading had nothing more exact to say.
+_REMEDIES = {
+    "text.unreadable": "see that the file is there and may be read",
+    "yaml.syntax": "look at quotes, brackets and indentation here and on the line before",
+    "yaml.key": "quote the key",
+    "yaml.empty": "write the spec; ce-author new shows one",
+    "yaml.depth": "write the value flatter",
+    "files.too-many": "make such inputs in the test",
+    "files.path": "rename the file",
+    "spec.schema": "write keys and values",
+}
+
+
 @rules(
     *(
         Rule(rule_id, Severity.ERROR, summary, why, can_be_ignored=False)
@@ -55,4 +68,5 @@ _WHAT_HOLDS = {
 def loading(folder: ProblemFolder, report: Report) -> None:
     """Report what reading the folder found."""
     for defect in folder.defects:
-        report(defect.message, defect.location, defect.fix, rule=defect.rule)
+        remedy = defect.fix or _REMEDIES.get(defect.rule)
+        report(defect.message, defect.location, remedy, rule=defect.rule)

@@ -75,7 +75,8 @@ def schema(folder: ProblemFolder, report: Report) -> None:
             _tell(folder, error, report)
     if not errors:
         for finding in folder.spec_findings:
-            report(finding.message, finding.location, finding.fix, rule="spec.model")
+            remedy = finding.fix or "write the value on one line, in the form that the schema file describes"
+            report(finding.message, finding.location, remedy, rule="spec.model")
 
 
 @cache
@@ -119,12 +120,17 @@ def _tell(folder: ProblemFolder, error: Broken, report: Report) -> None:
     elif error.keyword == "enum":
         _not_among(folder, error, report)
     elif error.keyword == "pattern":
-        words = error.schema["patternErrorMessage"]
-        report(
-            f"{_named(error.path)} {words}, not {flow(error.got)}", folder.where(*error.path), rule=PATTERN
-        )
+        message = f"{_named(error.path)} {error.schema['patternErrorMessage']}, not {flow(error.got)}"
+        report(message, folder.where(*error.path), _remedy(error), rule=PATTERN)
     else:
-        report(f"{_named(error.path)} {_range_words(error)}", folder.where(*error.path), rule=RANGE)
+        message = f"{_named(error.path)} {_range_words(error)}"
+        report(message, folder.where(*error.path), _remedy(error), rule=RANGE)
+
+
+def _remedy(error: Broken) -> str:
+    """What the schema says of the key, where it says something."""
+    words = error.schema.get("description")
+    return f"{error.path[-1]}: {words}" if words else "correct or remove the value"
 
 
 def _named(path: KeyPath) -> str:
@@ -180,7 +186,7 @@ def _missing_key(folder: ProblemFolder, error: Broken, report: Report) -> None:
 def _wrong_type(folder: ProblemFolder, error: Broken, report: Report) -> None:
     wanted = [error.wanted] if isinstance(error.wanted, str) else error.wanted
     words = " or ".join(_TYPE_WORDS[name] for name in wanted)
-    got, fix = error.got, None
+    got, fix = error.got, f"write {words}"
     if "string" in wanted and isinstance(got, (bool, int, float)):
         fix = f'write "{_as_written(folder, error.path, got)}"'
     elif "array" in wanted and "string" not in wanted and isinstance(got, str):
