@@ -20,6 +20,10 @@ from ce_schema.lines import line_md5
 COMMAND = [sys.executable, "-c", "from ce_release.cli import main; main()"]
 
 
+# The test runner has threads of its own; a command line has none when it forks.
+FORKS = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+
+
 def test_a_cut_freezes_exactly_the_planned_problems(workshop: Workshop) -> None:
     workshop.problem("cub/2", group="cccl", releases=("2026-2",))
     workshop.problem("cub/3", group="cccl", metadata="  do_not_release: true\n")
@@ -322,6 +326,7 @@ def test_places_that_cannot_be_written_are_named(workshop: Workshop) -> None:
     assert "File name too long" in result.err
 
 
+@FORKS
 def test_a_reader_that_is_killed_is_told(bare: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(1, 101):
         bare.problem(f"cuda-kernels/{number}", certified=False)
@@ -333,6 +338,7 @@ def test_a_reader_that_is_killed_is_told(bare: Workshop, monkeypatch: pytest.Mon
     assert "was killed" in result.err
 
 
+@FORKS
 def test_many_problems_are_read_side_by_side_with_the_same_result(
     bare: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -162,7 +162,7 @@ def test_damage_ends_the_search_with_one_finding(released: Workshop) -> None:
     result = run("verify", released.pack())
     assert result.code == 1
     assert len(result.out.strip().splitlines()) == 1
-    assert run("verify", "nowhere.tar.gz").code == 1
+    assert run("verify", "nowhere.tar.gz").code == 2
 
 
 def test_solution_packs_are_checked_for_structure(tmp_path: Path) -> None:

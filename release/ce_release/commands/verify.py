@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ce_schema.cli import corpus_option, echo_json, examples
-from ce_schema.errors import CeError, ExitCode
+from ce_schema.errors import CeError, ExitCode, InputError
 
 if TYPE_CHECKING:
     from ce_corpus.manifests import Manifest
@@ -45,6 +45,8 @@ def command(
     """
     from ce_release.verify import verify_release_pack
 
+    if not pack.exists():
+        raise InputError("does not exist", where=str(pack))
     manifest, origin = (None, None) if no_manifest else _find_manifest(pack, manifest_file, corpus)
     findings = verify_release_pack(pack, manifest)
     errors = sum(item.severity == "error" for item in findings)
@@ -70,7 +72,6 @@ def _find_manifest(pack: Path, file: Path | None, corpus: Path | None) -> tuple[
     """The manifest to compare with and how messages name it."""
     from ce_corpus.manifests import manifest_path, parse_manifest, read_manifest
     from ce_corpus.root import find_corpus
-    from ce_schema.errors import InputError
 
     if file is not None:
         try:
