@@ -95,6 +95,13 @@ class CorpusRepository:
                     break
         return sorted(found)
 
+    def last_commit_with(self, path: Path) -> str | None:
+        """The newest commit of any branch that wrote or removed ``path``, or None when there was none."""
+        return (
+            self._git("log", "--all", "-1", "--no-show-signature", "--format=%H", "--", self._spec(path))
+            or None
+        )
+
     def used_task_ids(self) -> set[str]:
         """Every task id that any commit of any branch ever held, read off the folders' names."""
         fixed = ("log", "--all", "--format=", "--name-only", "-z", "--diff-filter=AR")

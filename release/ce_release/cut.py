@@ -18,6 +18,7 @@ from ce_corpus.manifests import (
     PackRecord,
     Revision,
     TaskRecord,
+    manifest_path,
     read_manifest,
     released,
     write_manifest,
@@ -94,6 +95,8 @@ def cut_release(corpus: Corpus, order: Order) -> CutResult:
     with reading(corpus, order.release) as candidates:
         repository = require_repository(corpus)
         head, uncommitted = repository.head(), repository.uncommitted()
+        if before is None:
+            _refuse_lost_manifest(repository, corpus, order.release)
         found = candidates()
     chosen, left_out = _chosen(order.release, found)
     if before is None or previous is None:
@@ -197,6 +200,17 @@ def _manifest_before(corpus: Corpus, order: Order) -> Manifest | None:
             fix="leave --revision out",
         )
     return manifest
+
+
+def _refuse_lost_manifest(repository: CorpusRepository, corpus: Corpus, release: str) -> None:
+    """A release stays cut though its manifest was deleted, or lies on another branch only."""
+    path = manifest_path(corpus.manifests, release)
+    if commit := repository.last_commit_with(path):
+        raise FindingsError(
+            f"release {release} was cut before: commit {commit[:12]} knows its manifest",
+            where=str(path),
+            fix="bring the manifest back from git",
+        )
 
 
 def _previous_pack(before: Manifest, order: Order) -> dict[str, PackedTask]:

@@ -141,6 +141,21 @@ def test_ids_of_deleted_and_renamed_folders_and_of_other_branches_stay_used(
     assert next_task_number(corpus, "thrust") == 1
 
 
+def test_a_file_that_was_ever_committed_is_known(corpus: Corpus, repository: CorpusRepository) -> None:
+    place = corpus.manifests / "2026-1.json"
+    assert repository.last_commit_with(place) is None
+    corpus.manifests.mkdir()
+    place.write_text("{}")
+    assert repository.last_commit_with(place) is None
+    git(repository.top, "add", "-A")
+    git(repository.top, "commit", "-qm", "cut")
+    written = repository.last_commit_with(place)
+    assert written == repository.head().commit
+    git(repository.top, "rm", "-rq", "manifests")
+    git(repository.top, "commit", "-qm", "gone")
+    assert repository.last_commit_with(place) == repository.head().commit
+
+
 def test_numbers_come_from_disk_and_manifests_without_git(tmp_path: Path) -> None:
     (tmp_path / "corpus.yaml").write_text("name: synthetic\n")
     corpus = find_corpus(tmp_path)

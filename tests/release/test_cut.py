@@ -127,6 +127,15 @@ def test_refuses_an_existing_release(released: Workshop) -> None:
     assert released.pack().read_bytes() == before
 
 
+def test_a_release_stays_cut_when_its_manifest_is_deleted(released: Workshop) -> None:
+    (released.root / "manifests" / "2026-1.json").unlink()
+    released.commit()
+    result = released.cut()
+    assert result.code == 1
+    assert "release 2026-1 was cut before: commit" in result.err
+    assert "bring the manifest back from git" in result.err
+
+
 def test_refuses_a_release_without_problems(workshop: Workshop) -> None:
     result = workshop.cut("2026-7")
     assert result.code == 1
