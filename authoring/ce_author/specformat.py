@@ -49,7 +49,7 @@ def formatted(text: str, label: str) -> str:
             where=str(text_place(text, left.offset, label)),
             fix="move it to a line of its own above a key",
         )
-    if parse_nodes(written, label).data != root.data:
+    if written != text and parse_nodes(written, label).data != root.data:
         raise InputError("has a layout that cannot be kept", where=label, fix="write plain keys and values")
     return written
 
