@@ -13,15 +13,16 @@ from typing import NamedTuple
 
 _LEXEME = re.compile(
     rb"""
-      (?P<line_comment>//(?:\\\r?\n|[^\n])*+)
-    | (?P<block_comment>/\*)
-    | (?P<raw>(?:(?<!\w)(?:u8|[uUL]))?(?<![A-Za-z0-9_])R"(?P<delimiter>[^()\\\s"]{0,16})\()
-    | (?P<string>(?:(?<!\w)(?:u8|[uUL]))?"(?:[^"\\\n]++|\\\r\n|\\[\s\S])*+"?)
-    | (?P<char>(?:(?<!\w)(?:u8|[uUL]))?'(?:[^'\\\n]++|\\\r\n|\\[\s\S])*+'?)
-    | (?P<number>(?<!\w)\.?[0-9](?:'?[\w.])*+)          # or 1'000 would open a character literal
-    | (?P<directive>^[ \t]*+\#[ \t]*+(?P<word>[a-z_]\w*+))
-    """,
-    re.MULTILINE | re.VERBOSE,
+    [/"'\#0-9]  # alone in front, because a search for one byte of a set is fast
+    (?: (?<=/) (?: (?P<line_comment>/(?:\\\r?\n|[^\n])*+) | (?P<block_comment>\*) )
+      | (?:(?<=(?<!\w)R") | (?<=(?<!\w)[uUL]R") | (?<=(?<!\w)u8R"))
+        (?P<raw>(?P<delimiter>[^()\\\s"]{0,16})\()
+      | (?<=") (?P<string>(?:[^"\\\n]++|\\\r\n|\\[\s\S])*+"?)
+      | (?<=') (?P<char>(?:[^'\\\n]++|\\\r\n|\\[\s\S])*+'?)
+      | (?<=\#) (?P<directive>[ \t]*+(?P<word>[a-z_]\w*+))
+      | (?<=[0-9]) (?<!\w.) (?P<number>(?:'?[\w.])*+)  # or 1'000 would open a character literal
+    )""",
+    re.VERBOSE,
 )
 _LOGICAL_LINE = re.compile(rb"(?:\\\r?\n|[^\n])*+")
 _HEADER = re.compile(rb"""[ \t]*+(<[^>\n]*+>|"[^"\n]*+")""")
@@ -29,8 +30,7 @@ _COMMENT = re.compile(rb"//.*|/\*.*?(?:\*/|$)", re.DOTALL)
 _ESCAPE = re.compile(rb"\\(?:[0-7]{1,3}|x[0-9a-fA-F]+|[\s\S])")
 # Up to the first colon or closing parenthesis: the template of an asm statement, never its constraints.
 _EMBEDDING = re.compile(
-    rb"\b(?:(?:asm|__asm__|__asm)\b(?:\s|\\\n|volatile\b|__volatile__\b|inline\b|goto\b)*+|(_Pragma)\s*+)"
-    rb"\(([^:)]*+)"
+    rb"\b(?:(?:__)?asm(?:__)?(?:\s|\\\n|(?:__)?volatile(?:__)?\b|inline\b|goto\b)*+|(_Pragma)\s*+)\(([^:)]*+)"
 )
 _TO_SPACE = bytes(byte if byte in b"\n\r" else 32 for byte in range(256))
 _NO_CONTROLS = bytes(32 if byte < 32 and byte not in b"\t\n\r\f\v" else byte for byte in range(256))
@@ -92,19 +92,24 @@ class _Blanker:
             case "raw":
                 closing = b")" + match["delimiter"] + b'"'
                 body, end = end, self._end_of(closing, end)
-                self._literal(start, end, self.source[body : max(body, end - len(closing))])
+                # From the R on, or what is left would open another raw string.
+                self._literal(start - 1, end, self.source[body : max(body, end - len(closing))])
             case "string":
-                inner = match[0].partition(b'"')[2].removesuffix(b'"')
-                self._literal(start, end, _ESCAPE.sub(b" ", inner))
+                self._literal(start, end, _ESCAPE.sub(b" ", match["string"].removesuffix(b'"')))
             case "char":
                 self.blank(start, end, b" 0")
-            case "directive":
+            case "directive" if self._at_line_start(start):
                 return self._directive(match["word"], start, end)
         return end
 
     def finish(self) -> None:
         if self.dead_levels:
             self.blank(self.dead_from, len(self.source))
+
+    def _at_line_start(self, position: int) -> bool:
+        """Whether blanks alone stand before it, or comments, blank by now; 64 bytes are looked at."""
+        before = self.out[max(0, position - 64) : position].rstrip(b" \t")
+        return not before or before.endswith(b"\n")
 
     def _end_of(self, closing: bytes, start: int) -> int:
         at = self.source.find(closing, start)

@@ -7,6 +7,7 @@ as code, and what would take too long to parse has no tree.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,10 +26,9 @@ _CPP_HEADERS = {".cuh", ".h", ".hh", ".hpp", ".hxx", ".h++", ".inl", ".inc", ".i
 CPP_SUFFIXES = frozenset(_CPP_SOURCES | _CPP_HEADERS)
 PYTHON_SUFFIXES = frozenset({".py", ".pyi"})
 
-# The parser reports each 100 of its steps. Ordinary code of 1 MB takes about 8000 reports, and a file of
-# 200 kB made to be slow takes more. Steps, unlike seconds, come out the same on every machine.
-_MAX_REPORTS = 6000
-# Without a tree: strings are over at the end of their line, so that a stray quote hides little.
+# Ordinary code parses at 5 MB a second and more; on text made for it, both grammars take quadratic time.
+_MAX_PARSE_CPU_SECONDS = 2.0
+# Plain strings are over at the end of their line, so that a stray quote hides little.
 _PYTHON_LITERAL = re.compile(
     rb"""#[^\n]*+|\"\"\"[\s\S]*?(?:\"\"\"|\Z)|'''[\s\S]*?(?:'''|\Z)|"(?:[^"\\\n]++|\\[\s\S])*+"?|'(?:[^'\\\n]++|\\[\s\S])*+'?"""
 )
@@ -79,7 +79,7 @@ class ParsedSource:
 
     @cached_property
     def tree(self) -> Tree | None:
-        """The syntax tree (C++: of ``code``, where no literal can mislead the grammar), or None."""
+        """The syntax tree, or None. That of C++ is of ``code``, where no literal misleads the grammar."""
         return _parse(self.language, self._cpp.code if self.language is Language.CUDA else self.text)
 
     def nodes(self) -> Iterator[Node]:
@@ -87,7 +87,8 @@ class ParsedSource:
         return walk(self.tree) if self.tree else iter(())
 
     def _python_code(self) -> bytes:
-        if self.tree is None:
+        if self.tree is None or self.tree.root_node.has_error:
+            # An error can make the grammar take the end of a literal for its start.
             return _PYTHON_LITERAL.sub(lambda match: match[0].translate(_TO_SPACE), self.text)
         code = bytearray(self.text)
         for node in self.nodes():
@@ -132,17 +133,12 @@ def _grammar(language: Language) -> Grammar:
 def _parse(language: Language, source: bytes) -> Tree | None:
     import tree_sitter
 
-    reports = 0
-
-    def over_budget(_offset: int, _has_error: bool) -> bool:
-        nonlocal reports
-        reports += 1
-        return reports > _MAX_REPORTS
-
+    deadline = time.thread_time() + _MAX_PARSE_CPU_SECONDS
     try:
         # Progress is only reported to a caller that hands the text over piece by piece.
         return tree_sitter.Parser(_grammar(language)).parse(
-            lambda offset, _point: source[offset : offset + 65536], progress_callback=over_budget
+            lambda offset, _point: source[offset : offset + 65536],
+            progress_callback=lambda _offset, _has_error: time.thread_time() > deadline,
         )
     except ValueError:
         return None

@@ -35,18 +35,19 @@ _QUALIFIED = rf"(?:::\s*+)?{_NAME}(?:\s*+::\s*+{_NAME})*+"
 # Numbers come first, or the exponent of 1.e5 would be a name.
 _FLAT = re.compile(rf"\d[\w.]*+|({_NAME}(?:\s*+(?:::|\.|->)\s*+(?:template\s++)?~?{_NAME})*+)")
 _PART = re.compile(_NAME)
+# No \b in front: a literal start makes the search fast, and no keyword stands behind a longer word's end.
 _CPP_ALIASES = (
-    re.compile(rf"\bnamespace\s+(?P<name>{_NAME})\s*=\s*(?P<target>{_QUALIFIED})\s*;"),
-    re.compile(rf"\busing\s+(?P<name>{_NAME})\s*=\s*(?:typename\s+)?(?P<target>{_QUALIFIED})"),
+    re.compile(rf"namespace\s+(?P<name>{_NAME})\s*=\s*(?P<target>{_QUALIFIED})\s*;"),
+    re.compile(rf"using\s+(?P<name>{_NAME})\s*=\s*(?:typename\s+)?(?P<target>{_QUALIFIED})"),
     re.compile(
-        rf"\btypedef\s+(?:typename\s+)?(?P<target>{_QUALIFIED})[^;{{}}]{{0,400}}?\b(?P<name>{_NAME})\s*;"
+        rf"typedef\s+(?:typename\s+)?(?P<target>{_QUALIFIED})[^;{{}}]{{0,400}}?\b(?P<name>{_NAME})\s*;"
     ),
     re.compile(
         rf"^[ \t]*#[ \t]*define[ \t]+(?P<name>{_NAME})[ \t]+(?P<target>{_QUALIFIED})[ \t\r]*$", re.MULTILINE
     ),
 )
-_CPP_USING_NAME = re.compile(rf"\busing\s+(?:typename\s+)?(?P<target>{_QUALIFIED})\s*[;,]")
-_CPP_USING_NAMESPACE = re.compile(rf"\busing\s+namespace\s+(?P<target>{_QUALIFIED})\s*;")
+_CPP_USING_NAME = re.compile(rf"using\s+(?:typename\s+)?(?P<target>{_QUALIFIED})\s*[;,]")
+_CPP_USING_NAMESPACE = re.compile(rf"using\s+namespace\s+(?P<target>{_QUALIFIED})\s*;")
 
 _BLANKS = re.compile(r"(?:\s|\\\n)++")
 _NOT_BETWEEN_WORDS = re.compile(r"(?<!\w) | (?!\w)")
