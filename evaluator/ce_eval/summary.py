@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from ce_eval.passk import pass_at_k
+from ce_eval.performance import PerformanceTally
 from ce_schema.grade import GradedSolution, Outcome
 
 
@@ -35,11 +36,12 @@ class TaskTally:
 
 @dataclass(slots=True)
 class Summary:
-    """What a run came to. Built from grades one by one; holds counts only."""
+    """What a run came to. Built from grades one by one; holds counts and figures only."""
 
     ks: tuple[int, ...]
     tasks: dict[str, TaskTally] = field(default_factory=dict)
     outcomes: Counter[Outcome] = field(default_factory=Counter)
+    performance: PerformanceTally = field(default_factory=PerformanceTally)
 
     def add(self, grade: GradedSolution) -> None:
         """Count one grade."""
@@ -47,6 +49,7 @@ class Summary:
         tally = self.tasks.setdefault(grade.task_id, TaskTally(grade.problem.group))
         if grade.outcome is Outcome.INFRASTRUCTURE_ERROR:
             return
+        self.performance.add(grade)
         if grade.skipped:
             tally.skipped += 1
             return
@@ -69,6 +72,7 @@ class Summary:
 
         ``skipped`` counts problems all of whose samples were skipped. A pass@k is there where every
         evaluated problem has k samples; ``problem_count`` and ``total_problem_count`` are the same number.
+        The sections on performance are there where benchmarks ran.
         """
         tallies = list(self.tasks.values())
         groups = list(dict.fromkeys(tally.group for tally in tallies))
@@ -87,6 +91,7 @@ class Summary:
                 str(outcome): self.outcomes[outcome] for outcome in Outcome if self.outcomes[outcome]
             },
             "infrastructure_errors": self.infrastructure_errors,
+            **self.performance.as_dict(),
         }
 
 
