@@ -50,7 +50,7 @@ def few_samples():
 
 @ce.case
 def around_a_block():
-    for n in (127, 129, 255, 256, 257) if SIMULATOR else (127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1025):
+    for n in (127, 129, 255, 256, 257) if SIMULATOR else (127, 128, 129, 255, 256, 257, 511, 513, 1023, 1025):
         check(n)
 
 
