@@ -271,7 +271,8 @@ def test_what_is_enforced_is_said(either: Sandbox) -> None:
 
 
 @pytest.mark.sandbox
-def test_there_is_no_network(isolated: Sandbox, tmp_path: Path) -> None:
+@pytest.mark.parametrize("loopback", [True, False])
+def test_there_is_no_network(isolated: Sandbox, tmp_path: Path, loopback: bool) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         program = f"""
@@ -282,11 +283,29 @@ def test_there_is_no_network(isolated: Sandbox, tmp_path: Path) -> None:
                     print("reached", address)
                 except OSError:
                     pass
-            print(socket.if_nameindex())
+            for family in (socket.AF_INET, socket.AF_INET6, socket.AF_UNIX, socket.AF_NETLINK):
+                try:
+                    socket.socket(family, socket.SOCK_DGRAM)
+                    print("made")
+                except PermissionError:
+                    print("refused")
+            one, other = socket.socketpair()
+            one.send(b"pair")
+            print(other.recv(9))
         """
-        done = run(isolated, python(program), tmp_path)
-    assert done.ok
-    assert done.output.strip() == "[(1, 'lo')]"
+        done = isolated.run(Job(python(program), tmp_path, loopback=loopback))
+    assert done.output.split() == ["made" if loopback else "refused"] * 4 + ["b'pair'"]
+
+
+@pytest.mark.sandbox
+def test_the_loopback_interface_works_and_is_the_only_one(isolated: Sandbox, tmp_path: Path) -> None:
+    program = """
+        import socket
+        server = socket.create_server(("127.0.0.1", 0))
+        socket.create_connection(server.getsockname())
+        print(socket.if_nameindex())
+    """
+    assert run(isolated, python(program), tmp_path).output == "[(1, 'lo')]\n"
 
 
 @pytest.mark.sandbox
@@ -544,6 +563,21 @@ def test_a_bubblewrap_that_cannot_work_is_explained(
 
 
 @pytest.mark.sandbox
+def test_an_older_bubblewrap_does_without_the_size_of_tmp(
+    needs_bubblewrap: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    old = tmp_path / "bwrap"
+    refuse = 'case " $* " in *" --size "*) echo "bwrap: Unknown option --size" >&2; exit 1;; esac'
+    old.write_text(f'#!/bin/sh\n{refuse}\nexec {shutil.which("bwrap")} "$@"\n')
+    old.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    sandbox = open_sandbox("sandbox")
+    assert run(sandbox, "true", tmp_path).ok
+    assert any(line.startswith("not enforced") and "/tmp" in line for line in sandbox.describe())
+    sandbox.close()
+
+
+@pytest.mark.sandbox
 @pytest.mark.skipif(os.getuid() != 0, reason="not run: the tests run as an ordinary user already")
 def test_an_ordinary_user_can_use_it(needs_bubblewrap: None, tmp_path: Path) -> None:
     """With whatever Python every user may run."""
@@ -649,7 +683,11 @@ def test_shims_are_left_out_of_path(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_filter_is_whole_instructions() -> None:
     for machine in ("x86_64", "aarch64"):
-        program = filter_program(machine)
-        assert program
-        assert len(program) % 8 == 0
-    assert filter_program("vax") is None
+        with_sockets, without = (
+            filter_program(sockets=sockets, machine=machine) for sockets in (True, False)
+        )
+        assert with_sockets
+        assert without
+        assert len(with_sockets) % 8 == 0
+        assert len(without) - len(with_sockets) == 16
+    assert filter_program(sockets=True, machine="vax") is None

@@ -1,4 +1,10 @@
-"""Isolation by Linux namespaces through bubblewrap: no network, no host processes, no files of the user."""
+"""Isolation by Linux namespaces through bubblewrap: no network, no host processes, no files of the user.
+
+Measured with bubblewrap 0.8 on Linux 6.18, a run of `true` costs 3.4 ms of CPU: 1.8 for bubblewrap at its
+barest (two programs started, a new root), 0.7 for our mounts, 0.4 for the other namespaces, 0.15 for the call
+filter and 0.3 for the Python code here. A network namespace adds 0.5, and as much again when the kernel
+removes it; the mounts of a GPU job add 1.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +40,9 @@ class BubblewrapSandbox:
         self._roots = needed_roots()
         self._workspace = _free_mount_point(self._roots)
         self._skeleton = Skeleton([Path(self._workspace), *self._roots])
-        self._filter = _FilterFile(filter_program())
+        self._filters = {sockets: _FilterFile(filter_program(sockets=sockets)) for sockets in (True, False)}
         self._system = self._system_arguments()
+        self._sizes = True
         self._environment = {
             **allowed_environment(),
             "PATH": ":".join(map(str, visible_search_path(self._roots))),
@@ -56,7 +63,7 @@ class BubblewrapSandbox:
             if wrong := _not_as_staged(job.workspace, path):
                 return Completed(violation=wrong)
         try:
-            return self._run(self._job_arguments(job), job.command, job.limits, job.pass_fds)
+            return self._run(self._job_arguments(job), job)
         except OSError as error:
             return Completed(spawn_error=f"the sandbox could not be made: {error}")
 
@@ -71,8 +78,9 @@ class BubblewrapSandbox:
             "enforced: writable are the workspace, less a job's read-only paths, and a private /tmp",
             "enforced: GPUs are visible only to jobs that ask for them; no capabilities; no terminal",
             "enforced: the shell that carries the exit code cannot be traced or written to",
-            filtered if self._filter.program else filtered.replace("enforced", "not enforced here", 1),
-            "enforced: wall time, output size, size of one file, open files, size of /tmp",
+            filtered if self._filters[True].program else filtered.replace("enforced", "not enforced here", 1),
+            "enforced: wall time, output size, size of one file, open files",
+            f"{'enforced' if self._sizes else 'not enforced, for want of bubblewrap 0.7'}: size of /tmp",
             f"enforced {counted}: number of processes",
             "enforced by sampling 10 times a second: memory, where a limit is set",
             "not enforced: total size of the workspace",
@@ -91,37 +99,26 @@ class BubblewrapSandbox:
         """Remove the root folder."""
         self._skeleton.close()
 
-    def _run(
-        self, arguments: list[str], command: str, limits: Limits, pass_fds: Sequence[int] = ()
-    ) -> Completed:
-        script = shell_script(limits, count_processes=True)
-        with contextlib.ExitStack() as stack:
-            status = stack.enter_context(_Status())
-            filtered = stack.enter_context(self._filter.opened())
+    def _run(self, arguments: list[str], job: Job) -> Completed:
+        script = shell_script(job.limits, count_processes=True)
+        with _Status() as status, self._filters[job.loopback].opened() as filters:
+            argv = [self._bwrap, "--json-status-fd", str(status.writer)]
+            for descriptor in filters:
+                argv += ["--seccomp", str(descriptor)]
+            # Where there is no filter that refuses sockets, the namespace has to do.
+            if job.loopback or not filters:
+                argv.append("--unshare-net")
+            argv += self._system
+            if self._sizes:
+                argv += ["--size", str(job.limits.scratch_bytes)]
+            argv += ["--tmpfs", "/tmp"]
+            # After /tmp, as an installation may well lie in there.
+            argv += [*_read_only(self._roots), *arguments, "--", SHELL, "-c", script, "sh", job.command]
             completed = self._supervisor.run(
-                [
-                    self._bwrap,
-                    "--json-status-fd",
-                    str(status.writer),
-                    *(argument for fd in filtered for argument in ("--seccomp", str(fd))),
-                    *self._system,
-                    "--size",
-                    str(limits.scratch_bytes),
-                    "--tmpfs",
-                    "/tmp",
-                    # After /tmp, as an installation may well lie in there.
-                    *_read_only(self._roots),
-                    *arguments,
-                    "--",
-                    SHELL,
-                    "-c",
-                    script,
-                    "sh",
-                    command,
-                ],
+                argv,
                 env=self._environment,
-                limits=limits,
-                pass_fds=(status.writer, *filtered, *pass_fds),
+                limits=job.limits,
+                pass_fds=(status.writer, *filters, *job.pass_fds),
                 kill=status.kill,
                 sweep=False,
             )
@@ -133,7 +130,7 @@ class BubblewrapSandbox:
         `--as-pid-1` makes the shell process 1 of its namespace: when it ends, the kernel ends every other
         process of the run before anyone is told, and their time and memory are counted.
         """
-        arguments = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
+        arguments = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts"]
         arguments += ["--unshare-cgroup-try", "--hostname", _HOSTNAME, "--cap-drop", "ALL"]
         arguments += ["--as-pid-1", "--die-with-parent", "--new-session"]
         arguments += ["--ro-bind", str(self._skeleton.root), "/"]
@@ -143,9 +140,10 @@ class BubblewrapSandbox:
         return [*arguments, "--proc", "/proc"]
 
     def _job_arguments(self, job: Job) -> list[str]:
-        arguments = ["--bind", str(job.workspace), self._workspace]
+        workspace = job.workspace.absolute()
+        arguments = ["--bind", str(workspace), self._workspace]
         for path in job.read_only:
-            arguments += ["--ro-bind", str(job.workspace / path), f"{self._workspace}/{path}"]
+            arguments += ["--ro-bind", str(workspace / path), f"{self._workspace}/{path}"]
         arguments += _guard_proc(gpu=job.gpu)
         if job.gpu:
             arguments += ["--ro-bind", "/sys", "/sys"]
@@ -162,7 +160,11 @@ class BubblewrapSandbox:
         Raises:
             MachineLacksError: namespaces do not work here.
         """
-        tried = self._run(["--chdir", "/tmp"], "true", Limits(wall_seconds=20))
+        nothing = Job("true", Path(), Limits(wall_seconds=20))
+        tried = self._run(["--chdir", "/tmp"], nothing)
+        if "--size" in (tried.spawn_error or ""):
+            self._sizes = False
+            tried = self._run(["--chdir", "/tmp"], nothing)
         if not tried.ok:
             raise MachineLacksError(
                 f"bubblewrap cannot make a sandbox here: {tried.spawn_error or tried.output.strip()}",
@@ -308,4 +310,5 @@ def _how_to_allow() -> str:
         with contextlib.suppress(OSError):
             if Path(path).read_text(encoding="ascii").strip() == forbidden:
                 return f"as root: {remedy}"
-    return "in a container, start it with --security-opt seccomp=unconfined, or use --mode docker outside it"
+    options = " ".join(f"--security-opt {name}=unconfined" for name in ("seccomp", "apparmor", "systempaths"))
+    return f"if this is a container, start it with {options}"

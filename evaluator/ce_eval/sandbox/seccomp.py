@@ -1,7 +1,8 @@
-"""A system-call filter for the sandbox: what a namespace alone leaves open, answered with "not permitted".
+"""A system-call filter for the sandbox: what namespaces leave open, answered with "not permitted".
 
 Refused are the kernel keyrings (a session's keys cross namespaces), new user namespaces, and interfaces that
-serve exploits of the kernel more than builds or tests: io_uring, bpf, userfaultfd, kexec, file handles.
+serve exploits of the kernel more than builds or tests: io_uring, bpf, userfaultfd, kexec, file handles. On
+request sockets are, too, of every family; pairs of connected ones, which reach nobody, stay.
 Everything else passes, tracing and performance counters included, which profilers and sanitizers need.
 """
 
@@ -14,6 +15,7 @@ import struct
 # Numbers from the kernel's unistd headers. Those from 424 on are the same on every architecture.
 _COMMON = {"io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427}
 _CLONE3 = 435
+_SOCKET = {"x86_64": 41, "aarch64": 198}
 _ARCHITECTURES: dict[str, tuple[int, dict[str, int], dict[str, int]]] = {
     # machine: (AUDIT_ARCH value, refused calls, calls whose flags are the first argument)
     "x86_64": (
@@ -56,8 +58,13 @@ _ALLOW = 0x7FFF0000
 _REFUSE = 0x00050000
 
 
-def filter_program(machine: str = os.uname().machine) -> bytes | None:
-    """The filter as bubblewrap reads it, an array of `struct sock_filter`; None for other machines."""
+def filter_program(*, sockets: bool, machine: str = os.uname().machine) -> bytes | None:
+    """The filter as bubblewrap reads it, an array of `struct sock_filter`; None for other machines.
+
+    Args:
+        sockets: whether sockets may be made.
+        machine: architecture, as `uname` names it.
+    """
     if machine not in _ARCHITECTURES:
         return None
     arch, refused, flagged = _ARCHITECTURES[machine]
@@ -74,7 +81,8 @@ def filter_program(machine: str = os.uname().machine) -> bytes | None:
         (_EQUAL, 0, 1, _CLONE3),
         (_RETURN, 0, 0, _REFUSE | errno.ENOSYS),
     ]
-    for number in sorted([*refused.values(), *_COMMON.values()]):
+    closed = [] if sockets else [_SOCKET[machine]]
+    for number in sorted([*refused.values(), *_COMMON.values(), *closed]):
         code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, not_permitted)]
     for number in flagged.values():
         code += [
