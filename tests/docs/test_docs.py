@@ -54,3 +54,11 @@ def test_every_page_of_docs_is_reachable_from_the_readme():
     for page in PAGES:
         linked.update(Path(target).name for target in _LINK.findall(page.read_text()))
     assert {page.name for page in PAGES if page.parent.name == "docs"} <= linked
+
+
+def test_the_lint_page_lists_the_rules_as_they_are():
+    from ce_author.lint.registry import all_rules
+
+    page = (ROOT / "docs" / "lint.md").read_text()
+    listed = re.findall(r"^\| `([a-z.-]+)` \| (\w+) \| (.*) \|$", page, re.MULTILINE)
+    assert listed == [(rule.id, str(rule.severity), rule.summary) for rule in all_rules().values()]

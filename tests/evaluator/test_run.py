@@ -83,10 +83,8 @@ def test_grades_carry_what_decided_them(tmp_path):
 def test_the_test_sees_the_seed(tmp_path):
     problem = make_problem(test_files=[SourceFile(path="test/check.sh", content='test "$CE_SEED" = 99\n')])
     pack = problem_pack(tmp_path, [problem])
-    done = ce_eval(
-        "run", solution_pack(tmp_path, [make_solution()]), "--problems", pack, "--mode", "local", "--seed", 99,
-        cwd=tmp_path,
-    )  # fmt: skip
+    solutions = solution_pack(tmp_path, [make_solution()])
+    done = ce_eval("run", solutions, "--problems", pack, "--mode", "local", "--seed", 99, cwd=tmp_path)
     assert json.loads(done.stdout)["pass_at_k"]["pass@1"] == 1.0
 
 

@@ -101,7 +101,10 @@ def test_a_solution_that_is_none_is_refused(bad, reason):
 
 
 def test_a_patch_changes_context_sources():
-    patch = "--- a/helper.cu\n+++ b/helper.cu\n@@ -1 +1 @@\n-int help() { return 1; }\n+int help() { return 7; }\n"
+    patch = (
+        "--- a/helper.cu\n+++ b/helper.cu\n@@ -1 +1 @@\n"
+        "-int help() { return 1; }\n+int help() { return 7; }\n"
+    )
     workspace = arrange(problem(), PatchSolution(task_id="numba-cuda/1", patch=patch))
     assert workspace.solution == {"helper.cu": "int help() { return 7; }\n"}
     assert "include/api.h" in workspace.author

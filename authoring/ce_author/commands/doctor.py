@@ -68,11 +68,7 @@ def _system(machine: Machine) -> list[Finding]:
         memory = f"{gpu.memory_bytes / 2**30:.0f} GiB"
         kind = "datacenter" if gpu.datacenter else "no datacenter GPU"
         what = f"{gpu.name}, {gpu.compute_capability}, {memory}, {kind}"
-        found.append(
-            Finding(
-                f"GPU {gpu.index}", True, f"{gpu.name}, {gpu.compute_capability}, {memory}, {kind}", "test"
-            )
-        )
+        found.append(Finding(f"GPU {gpu.index}", True, what, "test"))
     if not machine.gpus:
         found.append(
             Finding("GPU", False, machine.no_gpu_reason or "none", "test", "an NVIDIA GPU and its driver")
@@ -140,9 +136,7 @@ def _abilities(machine: Machine, findings: list[Finding]) -> dict[str, str]:
     toolkit = machine.cuda_toolkit
     return {
         "lint": "yes" if have["extra author"] else "no: needs the extra 'author'",
-        "build CUDA C++": f"yes, toolkit {machine.cuda_toolkit}"
-        if machine.cuda_toolkit
-        else "no: needs nvcc",
+        "build CUDA C++": f"yes, toolkit {toolkit}" if toolkit else "no: needs nvcc",
         "test on a GPU": "yes" if machine.gpus else no_gpu,
         "test Numba problems": "no: needs the extra 'numba'"
         if not have["extra numba"]

@@ -15,11 +15,10 @@ from ce_schema.cli import corpus_option, echo_json, examples, print_table
 from ce_schema.errors import ExitCode, InputError
 
 if TYPE_CHECKING:
-    from ce_eval.sandbox.base import Sandbox
-
     from ce_author.ladder import Ascent
     from ce_corpus.folder import ProblemFolder
     from ce_corpus.root import Corpus
+    from ce_eval.sandbox.base import Sandbox
 
 _SIGNS = {"passed": "passed", "failed": "FAILED", "not_run": "not run"}
 _RUNGS = ["lint", "build", "test"]
@@ -75,13 +74,12 @@ def command(
     \b
     A rung that this machine cannot try is "not run", which is never a pass.
     """
-    from ce_eval.machine import probe
-
     from ce_author.ladder import certify, climb_all, supersedes
     from ce_author.rungs import Ground
     from ce_corpus.certificates import read_certificate, write_certificate
     from ce_corpus.index import load_folders
     from ce_corpus.root import find_corpus
+    from ce_eval.machine import probe
     from ce_schema.certificate import Rung, RungStatus
 
     opened = find_corpus(corpus)
@@ -144,7 +142,6 @@ def _choose(corpus: Corpus, tasks: Sequence[str], everything: bool, changed: boo
 
 def _sandbox(mode: str | None) -> Sandbox:
     from ce_eval.sandbox import open_sandbox
-
     from ce_schema.errors import MachineLacksError
 
     if mode is not None:

@@ -10,10 +10,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from ce_corpus.folder import ProblemFolder
 from ce_eval.machine import Machine
 from ce_eval.sandbox.base import Sandbox
-
-from ce_corpus.folder import ProblemFolder
 from ce_eval.trial import Trial
 from ce_eval.workspace import arrange
 from ce_schema.certificate import Rung, RungResult, RungStatus

@@ -5,6 +5,7 @@ from numba import cuda, float32, float64, int32
 THREADS = 256
 MAX_BLOCKS = 1024  # enough to fill a large GPU several times over; more would only add flushes
 MAX_BINS = 1024
+MAX_EDGES = MAX_BINS + 1  # a name of its own: the size of a shared array must be one constant
 
 
 @cuda.jit
@@ -18,9 +19,9 @@ def clear_kernel(counts, sums):
 
 @cuda.jit
 def bin_kernel(x, w, edges, counts, sums):
-    block_counts = cuda.shared.array(MAX_BINS + 1, int32)
+    block_counts = cuda.shared.array(MAX_EDGES, int32)
     block_sums = cuda.shared.array(MAX_BINS, float64)
-    block_edges = cuda.shared.array(MAX_BINS + 1, float32)
+    block_edges = cuda.shared.array(MAX_EDGES, float32)
     bins = sums.size
 
     for b in range(cuda.threadIdx.x, bins + 1, cuda.blockDim.x):
