@@ -271,8 +271,13 @@ def test_what_is_enforced_is_said(either: Sandbox) -> None:
 
 
 @pytest.mark.sandbox
-@pytest.mark.parametrize("loopback", [True, False])
-def test_there_is_no_network(isolated: Sandbox, tmp_path: Path, loopback: bool) -> None:
+@pytest.mark.parametrize(
+    ("gpu", "loopback", "sockets"),
+    [(False, None, False), (True, None, True), (False, True, True), (True, False, False)],
+)
+def test_there_is_no_network(
+    isolated: Sandbox, tmp_path: Path, gpu: bool, loopback: bool | None, sockets: bool
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         program = f"""
@@ -293,8 +298,8 @@ def test_there_is_no_network(isolated: Sandbox, tmp_path: Path, loopback: bool) 
             one.send(b"pair")
             print(other.recv(9))
         """
-        done = isolated.run(Job(python(program), tmp_path, loopback=loopback))
-    assert done.output.split() == ["made" if loopback else "refused"] * 4 + ["b'pair'"]
+        done = isolated.run(Job(python(program), tmp_path, gpu=gpu, loopback=loopback))
+    assert done.output.split() == ["made" if sockets else "refused"] * 4 + ["b'pair'"]
 
 
 @pytest.mark.sandbox
@@ -305,7 +310,8 @@ def test_the_loopback_interface_works_and_is_the_only_one(isolated: Sandbox, tmp
         socket.create_connection(server.getsockname())
         print(socket.if_nameindex())
     """
-    assert run(isolated, python(program), tmp_path).output == "[(1, 'lo')]\n"
+    done = isolated.run(Job(python(program), tmp_path, loopback=True))
+    assert done.output == "[(1, 'lo')]\n"
 
 
 @pytest.mark.sandbox

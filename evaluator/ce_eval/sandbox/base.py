@@ -51,10 +51,11 @@ class Job:
         limits: what it may use.
         env: variables on top of the allow-list, such as CE_SEED.
         read_only: paths inside the workspace, relative, that it may read and not change.
-        loopback: whether it has a network of its own, a loopback interface and nothing else. Without, it can
-            make no socket at all and starts a fifth faster, which suits builds.
         gpu: whether it may use a GPU at all, where the sandbox can tell.
         gpus: which, when ``gpu``; empty means all of them.
+        loopback: whether it has a network of its own, a loopback interface and nothing else. Without, it can
+            make no socket at all and starts a fifth faster. None: when it has a GPU, because libraries that
+            join GPUs and NVIDIA's tools talk over it.
         pass_fds: descriptors it inherits under the same numbers.
     """
 
@@ -63,9 +64,9 @@ class Job:
     limits: Limits = field(default_factory=Limits)
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     read_only: Sequence[str] = ()
-    loopback: bool = True
     gpu: bool = False
     gpus: Sequence[Gpu] = ()
+    loopback: bool | None = None
     pass_fds: Sequence[int] = ()
 
 

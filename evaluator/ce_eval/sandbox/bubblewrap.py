@@ -72,7 +72,7 @@ class BubblewrapSandbox:
         counted = "by sampling 10 times a second (for root)" if os.getuid() == 0 else "by the kernel"
         filtered = "enforced: no new user namespaces, no kernel keys, no io_uring, bpf or userfaultfd"
         return [
-            "enforced: no network, not even the host's loopback",
+            "enforced: no network; jobs with a GPU have a loopback interface of their own, others no sockets",
             "enforced: processes outside a run are invisible to it, and none of it survives it",
             f"enforced: readable are {', '.join(map(str, [*self._skeleton.binds, *self._roots]))}",
             "enforced: writable are the workspace, less a job's read-only paths, and a private /tmp",
@@ -101,12 +101,13 @@ class BubblewrapSandbox:
 
     def _run(self, arguments: list[str], job: Job) -> Completed:
         script = shell_script(job.limits, count_processes=True)
-        with _Status() as status, self._filters[job.loopback].opened() as filters:
+        loopback = job.gpu if job.loopback is None else job.loopback
+        with _Status() as status, self._filters[loopback].opened() as filters:
             argv = [self._bwrap, "--json-status-fd", str(status.writer)]
             for descriptor in filters:
                 argv += ["--seccomp", str(descriptor)]
             # Where there is no filter that refuses sockets, the namespace has to do.
-            if job.loopback or not filters:
+            if loopback or not filters:
                 argv.append("--unshare-net")
             argv += self._system
             if self._sizes:
