@@ -38,6 +38,13 @@ def alive(pid: int) -> bool:
     return state != "Z"
 
 
+def command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
 def eventually(condition: object, seconds: float = 5.0) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -292,8 +299,8 @@ def test_nothing_outlives_the_evaluator(
     evaluator = subprocess.Popen([sys.executable, "-c", program, mode, command, str(tmp_path)])
 
     def sleepers() -> list[int]:
-        found = subprocess.run(["pgrep", "-f", f"^sleep {naptime}"], capture_output=True, text=True)
-        return [int(line) for line in found.stdout.split() if alive(int(line))]
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+        return [pid for pid in pids if command_line(pid) == f"sleep\0{naptime}\0".encode() and alive(pid)]
 
     assert eventually(lambda: len(sleepers()) == 3, 20)
     orphanage.write_text("\n".join(map(str, sleepers())))
