@@ -88,14 +88,14 @@ def _grade_pack(
         keys = [item.key for item in plan.items()]
         reused = len(finished.intersection(keys))
         progress.pack(plan, reused)
+        summary = summarise(map(GradedSolution.model_validate_json, log.read(keys)), config.k)
         todo = (item for item in plan.items() if item.key not in finished)
         workers = config.workers or len(os.sched_getaffinity(0))
         for graded in run_items(todo, context, workers, context.sandbox.cancel):
             log.append(graded)
+            summary.add(graded)
             progress.grade(graded)
         log.finish(keys)
-        grades = (GradedSolution.model_validate_json(line) for line in log.graded.open("rb"))
-        summary = summarise(grades, config.k)
         return PackResult(plan.path, log.graded, summary, reused, plan.unknown, plan.missing)
 
 

@@ -75,7 +75,7 @@ class Summary:
         The sections on performance are there where benchmarks ran.
         """
         tallies = list(self.tasks.values())
-        groups = list(dict.fromkeys(tally.group for tally in tallies))
+        groups = sorted({tally.group for tally in tallies})
         return {
             "pass_at_k": {"skipped": _skipped(tallies), **_pass_at(tallies, self.ks)},
             "problem_count": len(tallies),

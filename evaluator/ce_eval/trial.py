@@ -77,7 +77,16 @@ class Trial:
         gpus: Sequence[Gpu],
     ) -> StageRun:
         limits = Limits(wall_seconds=self._problem.timeout_seconds or DEFAULT_TIMEOUT_SECONDS)
-        job = Job(command=command, workspace=self._folder, limits=limits, env=env, gpu=bool(gpus), gpus=gpus)
+        job = Job(
+            command=command,
+            workspace=self._folder,
+            limits=limits,
+            env=env,
+            # A compiler needs no socket, and starts faster without a network of its own.
+            loopback=name is not StageName.BUILD,
+            gpu=bool(gpus),
+            gpus=gpus,
+        )
         done = self._sandbox.run(job)
         if (outcome := classify(done)) is Outcome.INFRASTRUCTURE_ERROR:
             # The machine failed, not the solution: once more before it is reported.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from ce_schema.paths import path_defect
 from ce_schema.problem import CudaCppProblem, CudaPythonProblem
 from ce_schema.solution import FileSolution, PatchSolution, SourceFile
 
-HEADER_SUFFIXES = frozenset({".h", ".hh", ".hpp", ".hxx", ".h++", ".cuh", ".inc", ".inl"})
+HEADER_SUFFIXES = (".h", ".hh", ".hpp", ".hxx", ".h++", ".cuh", ".inc", ".inl")
 MAX_SOLUTION_BYTES = 32 << 20
 
 
@@ -46,12 +46,12 @@ def arrange(problem: CudaCppProblem | CudaPythonProblem, solution: FileSolution 
         if defect := path_defect(path):
             raise InvalidSolutionError(f"the problem's own file {path!r} {defect}")
     candidate = _candidate_files(problem, solution)
-    test_folders = {str(PurePosixPath(path).parent) for path in test} - {"."}
+    test_folders = {path.rpartition("/")[0] for path in test} - {""}
     notes: list[dict[str, object]] = []
     kept: dict[str, str] = {}
     for path, content in candidate.items():
         _refuse(path, context, test, test_folders)
-        if path in context and PurePosixPath(path).suffix in HEADER_SUFFIXES:
+        if path in context and path.endswith(HEADER_SUFFIXES):
             if content != context[path]:
                 notes.append(_note("interface.restored", path, "the author's header was put back"))
             continue
@@ -65,14 +65,10 @@ def arrange(problem: CudaCppProblem | CudaPythonProblem, solution: FileSolution 
 
 def write_files(root: Path, files: dict[str, str]) -> None:
     """Write ``files`` below ``root``, which must be a folder of ours that nobody else writes to."""
-    made: set[str] = set()
+    for folder in sorted({parent for path in files for parent in _parents(path)}):
+        (root / folder).mkdir(exist_ok=True)
     for path, content in files.items():
-        parent, _, _ = path.rpartition("/")
-        if parent and parent not in made:
-            (root / parent).mkdir(parents=True, exist_ok=True)
-            made.add(parent)
-        with (root / path).open("w", encoding="utf-8", newline="") as stream:
-            stream.write(content)
+        (root / path).write_bytes(content.encode())
 
 
 def _candidate_files(
@@ -111,8 +107,8 @@ def _refuse(path: str, context: Iterable[str], test: Iterable[str], test_folders
         raise InvalidSolutionError(f"the file {path!r} would overwrite a test file")
     if any(folded == other.casefold() and path != other for other in context):
         raise InvalidSolutionError(f"the file {path!r} differs from a context file in case only")
-    for parent in PurePosixPath(path).parents:
-        if str(parent) in test_folders:
+    for parent in _parents(path):
+        if parent in test_folders:
             raise InvalidSolutionError(f"the file {path!r} lies in a folder of the test ({parent}/)")
 
 
@@ -129,9 +125,15 @@ def _refuse_unwritable(files: Sequence[SourceFile]) -> None:
 
 def _refuse_file_as_folder(paths: set[str]) -> None:
     for path in paths:
-        for parent in PurePosixPath(path).parents:
-            if str(parent) in paths:
-                raise InvalidSolutionError(f"{str(parent)!r} is both a file and a folder")
+        for parent in _parents(path):
+            if parent in paths:
+                raise InvalidSolutionError(f"{parent!r} is both a file and a folder")
+
+
+def _parents(path: str) -> Iterator[str]:
+    """Every folder above a path of the workspace, nearest first."""
+    while path := path.rpartition("/")[0]:
+        yield path
 
 
 def _note(rule: str, path: str, message: str) -> dict[str, object]:

@@ -64,7 +64,7 @@ def test_the_figures_of_the_public_evaluator_for_the_same_grades():
     summary = summarise(grades, (1, 3)).as_dict()
     assert summary["pass_at_k"] == pytest.approx({"skipped": 1.0, "pass@1": 0.5, "pass@3": 0.75})
     assert (summary["total_problem_count"], summary["evaluated_problem_count"]) == (5, 4)
-    assert summary["groups"] == ["cuda-runtime", "cccl"]
+    assert summary["groups"] == ["cccl", "cuda-runtime"]
     by_group = summary["metrics_by_group"]
     assert by_group["cuda-runtime"] == pytest.approx(
         {"skipped": 1.0, "evaluated_problem_count": 2, "pass@1": 0.5, "pass@3": 1.0}
