@@ -33,7 +33,7 @@ def alive(pid: int) -> bool:
     """Whether a process runs; a zombie that nobody waits for does not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except OSError:
         return False
     return state != "Z"
 
