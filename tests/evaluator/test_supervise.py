@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from ce_eval.sandbox.output import BoundedOutput
+from ce_eval.sandbox.scratch import ScratchFolder
 from ce_eval.sandbox.supervise import Cancel, Completed, Limits, Supervisor, shell_status
 
 ENV = {"PATH": "/usr/bin:/bin"}
@@ -296,7 +297,10 @@ def test_nothing_outlives_the_evaluator(
         "open_sandbox(sys.argv[1]).run(Job(sys.argv[2], Path(sys.argv[3])))"
     )
     command = f"setsid sleep {naptime} & sleep {naptime} & sleep {naptime}"
-    evaluator = subprocess.Popen([sys.executable, "-c", program, mode, command, str(tmp_path)])
+    evaluator = subprocess.Popen(
+        [sys.executable, "-c", program, mode, command, str(tmp_path)],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
 
     def sleepers() -> list[int]:
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
@@ -307,3 +311,24 @@ def test_nothing_outlives_the_evaluator(
     evaluator.send_signal(number)
     evaluator.wait()
     assert eventually(lambda: sleepers() == [])
+
+
+def test_scratch_folders_go_with_their_object_and_with_their_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = "from ce_eval.sandbox.scratch import *; import sys, os\n"
+    program += "f = ScratchFolder('x-', Path(sys.argv[1])); os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=False)
+    (abandoned,) = tmp_path.iterdir()
+    (tmp_path / "x-link").symlink_to("/usr")
+    kept = ScratchFolder("x-", tmp_path)
+    assert abandoned.exists()
+    monkeypatch.setattr("ce_eval.sandbox.scratch._GRACE_SECONDS", -1.0)
+    other = ScratchFolder("x-", tmp_path)
+    assert not abandoned.exists()
+    assert kept.path.exists()
+    kept.close()
+    assert not kept.path.exists()
+    path = other.path
+    del other
+    assert not path.exists()

@@ -10,6 +10,7 @@ from pathlib import Path
 from ce_eval.sandbox.base import Job, allowed_environment, gpu_environment, shell_script
 from ce_eval.sandbox.guardian import Guardian
 from ce_eval.sandbox.paths import search_path
+from ce_eval.sandbox.scratch import ScratchFolder
 from ce_eval.sandbox.supervise import Cancel, Completed, Supervisor
 
 
@@ -78,7 +79,7 @@ class _Homes:
     """Private folders, one for each run at a time; a folder that stays empty serves again."""
 
     def __init__(self) -> None:
-        self._parent = tempfile.TemporaryDirectory(prefix="ce-home-", ignore_cleanup_errors=True)
+        self._folder = ScratchFolder("ce-home-")
         self._empty: list[str] = []
 
     def take(self) -> str:
@@ -86,7 +87,7 @@ class _Homes:
         try:
             return self._empty.pop()
         except IndexError:
-            return tempfile.mkdtemp(dir=self._parent.name)
+            return tempfile.mkdtemp(dir=self._folder.path)
 
     def give_back(self, folder: str) -> None:
         """Take a folder back after a run, and remove it if anything is in it."""
@@ -102,7 +103,7 @@ class _Homes:
 
     def close(self) -> None:
         """Remove them all."""
-        self._parent.cleanup()
+        self._folder.close()
 
 
 def _remove(folder: Path) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-import weakref
 from collections.abc import Iterable
 from pathlib import Path
 
 from ce_eval.sandbox.paths import SYSTEM_ROOTS
+from ce_eval.sandbox.scratch import ScratchFolder
 
 SHELL = "/.ce/sh"
 """The shell that runs jobs, inside the sandbox. Shells behave by the name they are called by, so it is sh."""
@@ -42,8 +42,8 @@ class Skeleton:
     """
 
     def __init__(self, mount_points: Iterable[Path]) -> None:
-        self.root = Path(tempfile.mkdtemp(prefix="ce-sandbox-", dir=_executable_folder()))
-        self._finalizer = weakref.finalize(self, shutil.rmtree, self.root, ignore_errors=True)
+        self._folder = ScratchFolder("ce-sandbox-", _executable_folder())
+        self.root = self._folder.path
         self._files: set[Path] = set()
         self.root.chmod(0o755)
         for name in ("dev", "etc", "proc", "sys", "tmp"):
@@ -69,7 +69,7 @@ class Skeleton:
 
     def close(self) -> None:
         """Remove the folder."""
-        self._finalizer()
+        self._folder.close()
 
     def _inside(self, path: Path) -> Path:
         return self.root / path.relative_to("/")
