@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from ce_schema.errors import MachineLacksError, missing_extra
+from ce_schema.errors import InputError, MachineLacksError, missing_extra
+from ce_schema.spec import RELEASE_PATTERN
 
 PUBLIC_DATASET = "nvidia/compute-eval"
 NEWEST_RELEASE = "2026-2"
@@ -21,8 +23,11 @@ def fetch_release(release: str, *, dataset: str = PUBLIC_DATASET, token: str | N
     """Local path of a release's ``problems.jsonl``, downloaded if the cache lacks it.
 
     Raises:
+        InputError: ``release`` is no release's name.
         MachineLacksError: the hub's client is not installed, or the hub cannot be reached.
     """
+    if not re.match(RELEASE_PATTERN, release):
+        raise InputError(f"'{release}' is no release", fix="releases are called YYYY-N, such as 2026-2")
     try:
         from huggingface_hub import hf_hub_download
         from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
