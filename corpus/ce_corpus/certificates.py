@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from ce_corpus.folder import ProblemFolder
 from ce_schema.atomic import write_text
 from ce_schema.certificate import Certificate
-from ce_schema.errors import InputError
+from ce_schema.errors import InputError, first_of
 from ce_schema.paths import folder_name
 
 
@@ -42,10 +42,8 @@ def read_certificate(folder: Path, task_id: str) -> Certificate | None:
     try:
         return Certificate.model_validate_json(data)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        named = ".".join(str(part) for part in first["loc"])
         raise InputError(
-            f"is no certificate: {named or 'file'}: {first['msg']}",
+            f"is no certificate: {first_of(error)}",
             where=str(path),
             fix="restore it from git or run ce-author validate",
         ) from None

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ce_schema.solution import FileSolution, PatchSolution, SourceFile
     from ce_schema.spec import ProblemSpec
 
+PARTS = ("context", "test", "solution", "baseline")
+"""The folders of files that a problem is made of."""
+
 # What editors, interpreters and file managers leave behind belongs to no problem.
 JUNK_NAMES = frozenset({"__pycache__", ".DS_Store", ".ipynb_checkpoints", ".pytest_cache"})
 JUNK_SUFFIXES = (".pyc", "~", ".swp", ".swo")
@@ -172,10 +175,7 @@ def load_folder(path: Path, label: str | None = None) -> ProblemFolder:
         if document is not None and not isinstance(document.data, dict):
             diag.error("spec.schema", "the spec must be a mapping of keys to values", document.where())
             document = None
-    parts = {
-        name: tuple(_read_tree(path / name, f"{label}/{name}", diag))
-        for name in ("context", "test", "solution", "baseline")
-    }
+    parts = {name: tuple(_read_tree(path / name, f"{label}/{name}", diag)) for name in PARTS}
     return ProblemFolder(path, label, document, **parts, defects=tuple(diag.items))
 
 
@@ -188,8 +188,7 @@ def read_solution(folder: Path, task_id: str) -> FileSolution | PatchSolution:
     diag = Diagnostics()
     solution = _as_solution(task_id, tuple(_read_tree(folder, str(folder), diag)))
     if diag.items:
-        first = diag.items[0]
-        raise FindingsError(first.message, where=str(first.location), fix=first.fix)
+        raise diag.items[0].as_error(FindingsError)
     if solution is None:
         raise FindingsError("holds no solution", where=str(folder))
     return solution

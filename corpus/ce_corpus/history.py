@@ -13,7 +13,7 @@ from ce_corpus.index import problem_folders
 from ce_corpus.manifests import read_manifests
 from ce_corpus.root import CORPUS_FILE, Corpus
 from ce_schema.errors import InputError, MachineLacksError, missing_extra
-from ce_schema.paths import folder_name
+from ce_schema.paths import folder_name, task_id_of
 from ce_schema.spec import SPEC_FILE
 
 if TYPE_CHECKING:
@@ -195,12 +195,6 @@ def require_repository(corpus: Corpus) -> CorpusRepository:
             fix="git init, then commit the corpus",
         )
     return repository
-
-
-def task_id_of(folder: str) -> str:
-    """The task id that a folder's name stands for: its last ``-<number>`` is ``/<number>``."""
-    stem, _, number = folder.rpartition("-")
-    return f"{stem}/{number}" if stem and number.isdecimal() else folder
 
 
 def next_task_number(corpus: Corpus, prefix: str) -> int:

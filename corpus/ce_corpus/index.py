@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ce_corpus.folder import ProblemFolder, load_folder
 from ce_schema.errors import InputError, did_you_mean
-from ce_schema.paths import folder_name
+from ce_schema.paths import folder_name, task_id_of
 from ce_schema.spec import SPEC_FILE
 
 
@@ -56,9 +56,9 @@ def choose_folders(tree: Path, names: Sequence[str]) -> list[Path]:
         by_name.setdefault(folder.name, []).append(folder)
         by_name.setdefault(folder.parent.name, []).append(folder)
         # `thrust` means thrust-1, thrust-2, ...: the topic of the folder's name.
-        stem, _, number = folder.name.rpartition("-")
-        if number.isdigit() and stem != folder.parent.name:
-            by_name.setdefault(stem, []).append(folder)
+        topic, slash, _ = task_id_of(folder.name).rpartition("/")
+        if slash and topic != folder.parent.name:
+            by_name.setdefault(topic, []).append(folder)
     chosen: dict[Path, None] = {}
     for name in names:
         matches = by_name.get(folder_name(name), [])
@@ -67,7 +67,7 @@ def choose_folders(tree: Path, names: Sequence[str]) -> list[Path]:
         if not matches and Path(name).is_dir():
             matches = problem_folders(Path(name).absolute())
         if not matches:
-            known = sorted({*by_name, *(_task_id(folder) for folder in folders)})
+            known = sorted({*by_name, *(task_id_of(folder.name) for folder in folders)})
             raise InputError(
                 f"'{name}' is neither a task nor a group here.{did_you_mean(name, known)}",
                 fix="ce-author show lists the tasks",
@@ -82,8 +82,3 @@ def enclosing_folder(place: Path) -> Path | None:
         if (folder / SPEC_FILE).is_file():
             return folder
     return None
-
-
-def _task_id(folder: Path) -> str:
-    stem, _, number = folder.name.rpartition("-")
-    return f"{stem}/{number}" if stem else folder.name

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from ce_corpus.yamledit import release_key
 from ce_schema.atomic import write_text
-from ce_schema.errors import InputError
+from ce_schema.errors import InputError, first_of
 from ce_schema.spec import RELEASE_PATTERN
 
 MANIFEST_VERSION = 1
@@ -190,10 +190,7 @@ def parse_manifest(data: bytes, label: str) -> Manifest:
     try:
         return Manifest.model_validate_json(data)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        named = ".".join(str(part) for part in first["loc"])
-        message = str(first["msg"]).removeprefix("Value error, ")
-        raise _broken(label, f"{named}: {message}" if named else message) from None
+        raise _broken(label, first_of(error)) from None
 
 
 def released(folder: Path) -> list[str]:

@@ -8,11 +8,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ce_corpus.textfile import read_text
-from ce_corpus.yamltext import YamlDocument, parse_yaml
+from ce_corpus.textfile import require_text
+from ce_corpus.yamltext import require_yaml
 from ce_schema.certificate import Rung
-from ce_schema.diagnostics import Diagnostics
-from ce_schema.errors import InputError
+from ce_schema.errors import InputError, first_of
 
 CORPUS_FILE = "corpus.yaml"
 
@@ -84,21 +83,9 @@ def find_corpus(explicit: Path | None = None, start: Path | None = None) -> Corp
 
 
 def _read_config(path: Path) -> CorpusConfig:
-    diag = Diagnostics()
-    text = read_text(path, str(path), diag)
-    document = parse_yaml(text, str(path), diag) if text is not None else None
-    if diag.items:
-        first = diag.items[0]
-        raise InputError(first.message, where=str(first.location), fix=first.fix)
-    assert document is not None, "no findings means a document"
+    document = require_yaml(require_text(path), str(path))
     try:
         return CorpusConfig.model_validate(document.data)
     except ValidationError as error:
-        raise _config_error(document, error) from None
-
-
-def _config_error(document: YamlDocument, error: ValidationError) -> InputError:
-    first = error.errors(include_url=False)[0]
-    place = document.where(*first["loc"])
-    named = ".".join(str(part) for part in first["loc"])
-    return InputError(f"{named}: {first['msg']}", where=str(place))
+        place = document.where(*error.errors(include_url=False)[0]["loc"])
+        raise InputError(first_of(error), where=str(place)) from None

@@ -25,6 +25,19 @@ def read_text(path: Path, label: str, diag: Diagnostics) -> str | None:
     return decode_text(data, label, diag)
 
 
+def require_text(path: Path) -> str:
+    """The text of ``path``.
+
+    Raises:
+        InputError: it has a finding of `read_text`.
+    """
+    diag = Diagnostics()
+    text = read_text(path, str(path), diag)
+    if text is None:
+        raise diag.items[0].as_error()
+    return text
+
+
 def decode_text(data: bytes, label: str, diag: Diagnostics) -> str | None:
     """``data`` as text, under the same rules as `read_text`."""
     if len(data) > MAX_FILE_BYTES:

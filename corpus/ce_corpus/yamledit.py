@@ -11,12 +11,11 @@ from copy import copy, deepcopy
 from pathlib import Path
 from typing import Any
 
-from ce_corpus.textfile import read_text
+from ce_corpus.textfile import require_text
 from ce_corpus.yamlnodes import Child, Node, node_at, parse_nodes
 from ce_corpus.yamltext import Key, KeyPath
 from ce_corpus.yamlwrite import flow, literal
 from ce_schema.atomic import write_text
-from ce_schema.diagnostics import Diagnostics
 from ce_schema.errors import InputError
 
 _STEP = 2
@@ -37,12 +36,7 @@ class SpecEditor:
         Raises:
             InputError: it cannot be read or has a defect (placed); files with defects are not edited.
         """
-        diag = Diagnostics()
-        text = read_text(path, str(path), diag)
-        if text is None:
-            first = diag.items[0]
-            raise InputError(first.message, where=str(first.location), fix=first.fix)
-        return cls(path, text)
+        return cls(path, require_text(path))
 
     @property
     def text(self) -> str:

@@ -10,9 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ce_corpus.yamltext import Key, KeyPath, parse_yaml, resolve_plain
-from ce_schema.diagnostics import Diagnostics
-from ce_schema.errors import InputError
+from ce_corpus.yamltext import Key, KeyPath, require_yaml, resolve_plain
 
 type Kind = Literal["scalar", "mapping", "sequence"]
 
@@ -52,13 +50,9 @@ def parse_nodes(text: str, label: str) -> Node:
     """The root node of a document.
 
     Raises:
-        InputError: ``parse_yaml`` has a finding about the text.
+        InputError: `parse_yaml` has a finding about the text.
     """
-    diag = Diagnostics()
-    document = parse_yaml(text, label, diag)
-    if document is None or diag.items:
-        first = diag.items[0]
-        raise InputError(first.message, where=str(first.location), fix=first.fix)
+    require_yaml(text, label)
     from ruamel.yaml import YAML
 
     # The parser in C gives no character offsets.

@@ -114,6 +114,19 @@ def _kind_12(text: str) -> str:
     return "a number with a fraction" if _FLOAT_12.match(text) else "text"
 
 
+def require_yaml(text: str, label: str) -> YamlDocument:
+    """The one document in ``text``.
+
+    Raises:
+        InputError: `parse_yaml` has a finding.
+    """
+    diag = Diagnostics()
+    document = parse_yaml(text, label, diag)
+    if document is None or diag.items:
+        raise diag.items[0].as_error()
+    return document
+
+
 def parse_yaml(text: str, label: str, diag: Diagnostics) -> YamlDocument | None:
     """The one document in ``text``, or None when it cannot be read.
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ce_schema.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from ce_corpus.yamltext import YamlDocument
 
 PUBLIC_NAMES = {
     "solutions_datapack": "solutions",
@@ -97,17 +100,11 @@ def build_config(
         raise InputError(f"{key.replace('_', '-')}: {first['msg']}", where=place(key)) from None
 
 
-def _read(path: Path) -> Any:
-    from ce_corpus.textfile import read_text
-    from ce_corpus.yamltext import parse_yaml
-    from ce_schema.diagnostics import Diagnostics
+def _read(path: Path) -> YamlDocument:
+    from ce_corpus.textfile import require_text
+    from ce_corpus.yamltext import require_yaml
 
-    diag = Diagnostics()
-    text = read_text(path, str(path), diag)
-    document = parse_yaml(text, str(path), diag) if text is not None else None
-    if diag.items:
-        first = diag.items[0]
-        raise InputError(first.message, where=str(first.location), fix=first.fix)
-    if document is None or not isinstance(document.data, dict):
+    document = require_yaml(require_text(path), str(path))
+    if not isinstance(document.data, dict):
         raise InputError("must be a mapping of option names to values", where=str(path))
     return document

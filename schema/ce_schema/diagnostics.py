@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from ce_schema.errors import CeError, InputError
+
 
 class Severity(StrEnum):
     """How bad a finding is. Only errors fail a command by default."""
@@ -41,6 +43,10 @@ class Diagnostic:
     def __str__(self) -> str:
         remedy = f"\n    fix: {self.fix}" if self.fix else ""
         return f"{self.location}: {self.severity}[{self.rule}] {self.message}{remedy}"
+
+    def as_error(self, kind: type[CeError] = InputError) -> CeError:
+        """The finding as an exception, for a command that cannot go on."""
+        return kind(self.message, where=str(self.location), fix=self.fix)
 
     def as_dict(self) -> dict[str, object]:
         """The finding as plain data, for ``--json``."""

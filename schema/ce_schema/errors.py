@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 class ExitCode(IntEnum):
@@ -59,6 +63,14 @@ def missing_extra(extra: str, needed_for: str) -> MachineLacksError:
     return MachineLacksError(
         f"{needed_for} needs the extra '{extra}'", fix=f"pip install 'compute-eval-sdk[{extra}]'"
     )
+
+
+def first_of(error: ValidationError) -> str:
+    """The first thing that pydantic found wrong: ``key.path: what``, or just what."""
+    first = error.errors(include_url=False)[0]
+    named = ".".join(str(part) for part in first["loc"])
+    message = str(first["msg"]).removeprefix("Value error, ")
+    return f"{named}: {message}" if named else message
 
 
 def did_you_mean(word: str, known: list[str]) -> str:

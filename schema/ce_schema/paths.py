@@ -51,3 +51,9 @@ def is_task_id(text: str) -> bool:
 def folder_name(task_id: str) -> str:
     """The folder that holds a task: its id with ``/`` written as ``-``."""
     return task_id.replace("/", "-")
+
+
+def task_id_of(folder: str) -> str:
+    """The task id that a folder's name stands for: its last ``-<number>`` is ``/<number>``."""
+    stem, _, number = folder.rpartition("-")
+    return f"{stem}/{number}" if stem and number.isdecimal() else folder

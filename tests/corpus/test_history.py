@@ -12,10 +12,10 @@ from ce_corpus.history import (
     next_task_number,
     open_repository,
     require_repository,
-    task_id_of,
 )
 from ce_corpus.root import Corpus, find_corpus
 from ce_schema.errors import InputError, MachineLacksError
+from ce_schema.paths import task_id_of
 
 WHEN = "2026-03-04T05:06:07+02:00"
 

@@ -125,14 +125,9 @@ def _read_prompt(path: Path) -> str:
     Raises:
         InputError: it is no text (placed), or blank.
     """
-    from ce_corpus.textfile import read_text
-    from ce_schema.diagnostics import Diagnostics
+    from ce_corpus.textfile import require_text
 
-    diag = Diagnostics()
-    text = read_text(path, str(path), diag)
-    if text is None:
-        first = diag.items[0]
-        raise InputError(first.message, where=str(first.location), fix=first.fix)
+    text = require_text(path)
     if not text.strip():
         raise InputError(
             "holds no prompt", where=str(path), fix="describe the task as the model shall read it"

@@ -132,16 +132,10 @@ def _pair(written: str) -> tuple[str, str]:
 
 
 def _read_yaml(file: Path) -> list[tuple[str, str]]:
-    from ce_corpus.textfile import read_text
-    from ce_corpus.yamltext import parse_yaml
-    from ce_schema.diagnostics import Diagnostics
+    from ce_corpus.textfile import require_text
+    from ce_corpus.yamltext import require_yaml
 
-    diag = Diagnostics()
-    text = read_text(file, str(file), diag)
-    document = parse_yaml(text, str(file), diag) if text is not None else None
-    if diag.items or document is None:
-        first = diag.items[0]
-        raise InputError(first.message, where=str(first.location), fix=first.fix)
+    document = require_yaml(require_text(file), str(file))
     form = "write one line a task: thrust/4: what was wrong"
     if not isinstance(document.data, dict):
         raise InputError("holds no mapping of tasks to reasons", where=str(document.where()), fix=form)
