@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import TYPE_CHECKING
 
+from ce_eval.parsing import Language, grammar, language_of
 from ce_schema.solution import FileSolution, SourceFile
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
-
-CPP_SUFFIXES = (".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp")
+    from tree_sitter import Node
 
 # A replacement of the bytes from the first to the second offset.
 type Edit = tuple[int, int, bytes]
@@ -47,9 +45,8 @@ def derive_stub(reference: FileSolution) -> FileSolution | None:
 
 
 def _edits_finder(path: str) -> Callable[[bytes], list[Edit]] | None:
-    if path.endswith(CPP_SUFFIXES):
-        return _cpp_edits
-    return _python_edits if path.endswith(".py") else None
+    language = language_of(path)
+    return _EDITS_OF[language] if language else None
 
 
 def _apply(source: bytes, edits: list[Edit]) -> bytes:
@@ -58,22 +55,17 @@ def _apply(source: bytes, edits: list[Edit]) -> bytes:
     return source
 
 
-@cache
-def _cuda_parser() -> Parser:
-    import tree_sitter
-    import tree_sitter_cuda
-
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
-
-
 def _cpp_edits(source: bytes) -> list[Edit]:
+    from tree_sitter import Parser
+
+    parser = Parser(grammar(Language.CUDA))
     edits = []
-    for function in _external_functions(_cuda_parser().parse(source).root_node):
+    for function in _external_functions(parser.parse(source).root_node):
         body = function.child_by_field_name("body") or _child(function, "try_statement")
         if body is not None and (text := _empty_body(function)) is not None:
             edits.append((body.start_byte, body.end_byte, text))
     # Errors inside bodies are gone with them. Where one is left, a function may have been missed.
-    if _cuda_parser().parse(_apply(source, edits)).root_node.has_error:
+    if parser.parse(_apply(source, edits)).root_node.has_error:
         raise _CannotEmptyError
     return edits
 
@@ -153,6 +145,7 @@ def _python_edits(source: bytes) -> list[Edit]:
     return edits
 
 
+_EDITS_OF = {Language.CUDA: _cpp_edits, Language.PYTHON: _python_edits}
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
 _CPP_SOURCES = {".cu", ".c", ".cc", ".cpp", ".cxx", ".c++", ".cppm", ".ixx"}
-_CPP_HEADERS = {".cuh", ".h", ".hh", ".hpp", ".hxx", ".h++", ".inl", ".inc", ".ipp", ".tpp"}
-CPP_SUFFIXES = frozenset(_CPP_SOURCES | _CPP_HEADERS)
+CPP_HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".h++", ".inl", ".inc", ".ipp", ".tpp")
+CPP_SUFFIXES = frozenset(_CPP_SOURCES.union(CPP_HEADERS))
 PYTHON_SUFFIXES = frozenset({".py", ".pyi"})
 
 # Ordinary code parses at 5 MB a second and more; on text made for it, both grammars take quadratic time.
@@ -118,7 +118,8 @@ def walk(tree: Tree) -> Iterator[Node]:
 
 
 @cache
-def _grammar(language: Language) -> Grammar:
+def grammar(language: Language) -> Grammar:
+    """The tree-sitter grammar of a language, loaded when first asked for."""
     import tree_sitter
 
     if language is Language.CUDA:
@@ -136,7 +137,7 @@ def _parse(language: Language, source: bytes) -> Tree | None:
     deadline = time.thread_time() + _MAX_PARSE_CPU_SECONDS
     try:
         # Progress is only reported to a caller that hands the text over piece by piece.
-        return tree_sitter.Parser(_grammar(language)).parse(
+        return tree_sitter.Parser(grammar(language)).parse(
             lambda offset, _point: source[offset : offset + 65536],
             progress_callback=lambda _offset, _has_error: time.thread_time() > deadline,
         )

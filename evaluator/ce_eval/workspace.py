@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ce_eval.parsing import CPP_HEADERS
 from ce_schema.paths import path_defect
 from ce_schema.problem import CudaCppProblem, CudaPythonProblem
 from ce_schema.solution import FileSolution, PatchSolution, SourceFile
 
-HEADER_SUFFIXES = (".h", ".hh", ".hpp", ".hxx", ".h++", ".cuh", ".inc", ".inl")
 MAX_SOLUTION_BYTES = 32 << 20
 
 
@@ -51,7 +51,7 @@ def arrange(problem: CudaCppProblem | CudaPythonProblem, solution: FileSolution 
     kept: dict[str, str] = {}
     for path, content in candidate.items():
         _refuse(path, context, test, test_folders)
-        if path in context and path.endswith(HEADER_SUFFIXES):
+        if path in context and path.endswith(CPP_HEADERS):
             if content != context[path]:
                 notes.append(_note("interface.restored", path, "the author's header was put back"))
             continue

@@ -51,7 +51,8 @@ def command(tasks: tuple[str, ...], as_json: bool, corpus: Path | None) -> ExitC
 
 def _facts(folder: ProblemFolder, corpus: Corpus | None) -> dict[str, Any]:
     """Everything that is shown of a problem, as plain data; what cannot be read is null."""
-    from ce_author.lint.facts import PARTS, value_at
+    from ce_author.lint.facts import value_at
+    from ce_corpus.folder import PARTS
 
     metadata = value_at(folder, "metadata")
     metadata = metadata if isinstance(metadata, dict) else {}

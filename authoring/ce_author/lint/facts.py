@@ -9,15 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ce_corpus.folder import ProblemFolder
+from ce_corpus.folder import PARTS, ProblemFolder
 from ce_corpus.textfile import text_place
 from ce_corpus.yamltext import Key
 from ce_schema.diagnostics import Location
 from ce_schema.solution import SourceFile
-
-PARTS = ("context", "test", "solution", "baseline")
-CPP_SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
-CPP_HEADERS = (".h", ".hpp", ".cuh", ".hh", ".hxx", ".inl", ".inc", ".ipp", ".tpp")
 
 
 def value_at(folder: ProblemFolder, *path: Key) -> Any:

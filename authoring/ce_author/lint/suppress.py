@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ce_author.lint.facts import source_files
 from ce_author.lint.registry import Rule, all_rules
 from ce_corpus.folder import ProblemFolder
 from ce_corpus.textfile import text_place
@@ -37,7 +38,7 @@ class Suppression:
 
     def covers(self, finding: Diagnostic, spec_label: str, folder_label: str) -> bool:
         """Whether the comment asks to ignore ``finding``."""
-        if not any(finding.rule == name or finding.rule.startswith(f"{name}.") for name in self.names):
+        if not any(_means(name, finding.rule) for name in self.names):
             return False
         if self.line:
             return finding.location.path == self.location.path and finding.location.line == self.line
@@ -58,9 +59,8 @@ def suppressions(folder: ProblemFolder) -> list[Suppression]:
 def _texts(folder: ProblemFolder) -> Iterator[tuple[str, str]]:
     if folder.document is not None:
         yield folder.spec_label, folder.document.text
-    for part in ("context", "test", "solution", "baseline"):
-        for file in getattr(folder, part):
-            yield f"{folder.label}/{part}/{file.path}", file.content
+    for label, file in source_files(folder):
+        yield label, file.content
 
 
 def _in_text(text: str, label: str) -> Iterator[Suppression]:

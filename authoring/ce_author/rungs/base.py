@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,6 +85,3 @@ def not_run(rung: Rung, reason: str) -> RungResult:
 def last_lines(text: str, count: int = 12) -> str:
     """The end of a command's output, for a reason."""
     return "\n".join(text.rstrip().splitlines()[-count:])
-
-
-type RungFunction = Callable[[Climb], RungResult]

@@ -6,9 +6,10 @@ import os
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from ce_author.lint.facts import CPP_HEADERS, PARTS, source_files, text_at, texts_at, value_at
+from ce_author.lint.facts import source_files, text_at, texts_at, value_at
 from ce_author.lint.registry import Report, rule
-from ce_corpus.folder import JUNK_NAMES, JUNK_SUFFIXES, PATCH_SUFFIXES, ProblemFolder
+from ce_corpus.folder import JUNK_NAMES, JUNK_SUFFIXES, PARTS, PATCH_SUFFIXES, ProblemFolder
+from ce_eval.parsing import CPP_HEADERS
 from ce_schema.diagnostics import Location, Severity
 from ce_schema.errors import CeError, did_you_mean
 from ce_schema.solution import SourceFile
