@@ -13,6 +13,7 @@ from ce_author.rungs import RUNGS, Climb, Ground
 from ce_author.rungs.base import not_run
 from ce_corpus.certificates import CertificateState, certificate_state
 from ce_corpus.folder import ProblemFolder
+from ce_eval.trial import MachineFailedError
 from ce_schema.certificate import Certificate, Machine, Rung, RungResult, RungStatus
 from ce_schema.version import __version__
 
@@ -41,7 +42,10 @@ def climb(folder: ProblemFolder, ground: Ground, upto: Rung) -> Ascent:
                 results.append(not_run(rung, f"the rung {below.rung} was not climbed"))
                 continue
             start = time.monotonic()
-            result = RUNGS[rung](climbing)
+            try:
+                result = RUNGS[rung](climbing)
+            except MachineFailedError as error:
+                result = not_run(rung, f"this machine failed: {error}")
             results.append(result.model_copy(update={"seconds": round(time.monotonic() - start, 3)}))
     return Ascent(folder, results)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from ce_schema.cli import echo_json, run_main
+from ce_schema.cli import run_main
 from ce_schema.errors import ExitCode, InputError, did_you_mean
 
 COMMAND = "evaluate_functional_correctness"
@@ -83,9 +83,8 @@ def _literal(text: str) -> Any:
 
 
 def _evaluate(arguments: list[str]) -> ExitCode:
+    from ce_eval.commands.run import grade_and_report
     from ce_eval.config import build_config
-    from ce_eval.render import LiveProgress, show_results, summary_json
-    from ce_eval.run import evaluate
 
     flags = parse_flags(arguments)
     for name in ("release", "problems_source", "mode", "solutions_datapack", "output_dir"):
@@ -93,12 +92,7 @@ def _evaluate(arguments: list[str]) -> ExitCode:
             flags[name] = str(flags[name])
     config_file = flags.pop("config_file", None)
     config = build_config(flags, Path(str(config_file)) if config_file else None, defaults=PUBLIC_DEFAULTS)
-    with LiveProgress() as live:
-        results = evaluate(config, live)
-    show_results(results)
-    echo_json(summary_json(results))
-    failed = any(result.summary.infrastructure_errors for result in results)
-    return ExitCode.FINDINGS if failed else ExitCode.OK
+    return grade_and_report(config)
 
 
 def _help() -> str:

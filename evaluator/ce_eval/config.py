@@ -5,7 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from ce_schema.errors import InputError, did_you_mean
 
@@ -61,6 +70,13 @@ class EvaluateConfig(BaseModel):
     # The public command leaves out a k that some problem has too few samples for; ours refuses.
     strict_k: bool = True
 
+    @field_validator("fail_under")
+    @classmethod
+    def _needs_pass_at_1(cls, value: float | None, info: ValidationInfo) -> float | None:
+        if value is not None and 1 not in info.data.get("k", (1,)):
+            raise ValueError("judges pass@1, which is not asked for; add 1 to k")
+        return value
+
 
 def build_config(
     flags: dict[str, Any], config_file: Path | None, defaults: dict[str, Any] | None = None
@@ -97,7 +113,8 @@ def build_config(
                 "no mode was chosen; solutions are untrusted code, so none is the default",
                 fix="pass --mode sandbox (isolated) or --mode local (not isolated)",
             ) from None
-        raise InputError(f"{key.replace('_', '-')}: {first['msg']}", where=place(key)) from None
+        message = str(first["msg"]).removeprefix("Value error, ")
+        raise InputError(f"{key.replace('_', '-')}: {message}", where=place(key)) from None
 
 
 def _read(path: Path) -> YamlDocument:

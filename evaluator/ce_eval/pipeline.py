@@ -10,7 +10,7 @@ from ce_eval.plan import WorkItem
 from ce_eval.requirements import skip_reason
 from ce_eval.sandbox.base import Sandbox
 from ce_eval.source_refs import check_source_references
-from ce_eval.trial import StageRun, Trial
+from ce_eval.trial import MachineFailedError, StageRun, Trial
 from ce_eval.workspace import InvalidSolutionError, Workspace, arrange
 from ce_schema.datapack import AnyProblem
 from ce_schema.grade import Environment, Evidence, GradedSolution, Outcome, StageName, StageResult
@@ -79,12 +79,15 @@ def _judge(item: WorkItem, context: PipelineContext) -> _Verdict:
     notes = tuple(workspace.notes)
     if context.check_source_references and (missing := missing_references(problem, workspace)):
         return _Verdict(Outcome.SOURCE_REFS_MISSING, test_output=missing, notes=notes)
-    with Trial(problem, workspace, context.sandbox, context.scratch, context.machine.gpus) as trial:
-        runs: list[StageRun] = []
-        if (build := trial.build()) is not None:
-            runs.append(build)
-        if build is None or build.outcome is Outcome.PASSED:
-            runs.append(trial.test(context.seed))
+    runs: list[StageRun] = []
+    try:
+        with Trial(problem, workspace, context.sandbox, context.scratch, context.machine.gpus) as trial:
+            if (build := trial.build()) is not None:
+                runs.append(build)
+            if build is None or build.outcome is Outcome.PASSED:
+                runs.append(trial.test(context.seed))
+    except MachineFailedError as error:
+        return _Verdict(Outcome.INFRASTRUCTURE_ERROR, test_output=str(error), notes=notes)
     outputs = {run.result.name: run.result.output for run in runs}
     return _Verdict(
         outcome=runs[-1].outcome,

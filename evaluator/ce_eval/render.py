@@ -14,6 +14,7 @@ from ce_schema.grade import GradedSolution, Outcome
 
 if TYPE_CHECKING:
     from ce_eval.plan import PackPlan
+    from ce_eval.sandbox.base import Sandbox
 
 
 class LiveProgress(Progress):
@@ -47,6 +48,11 @@ class LiveProgress(Progress):
         if self._bar is not None:
             self._bar.stop()
 
+    def sandbox(self, sandbox: Sandbox) -> None:
+        """Say what the user must know before untrusted code runs."""
+        if notice := sandbox.notice():
+            click.echo(click.style("warning:", fg="yellow", bold=True) + f" {notice}", err=True)
+
     def pack(self, plan: PackPlan, reused: int) -> None:
         """Say what the pack holds."""
         notes = [f"{plan.total} solutions of {len(plan.problems)} problems"]
@@ -55,6 +61,8 @@ class LiveProgress(Progress):
         if plan.unknown:
             names = ", ".join(sorted(plan.unknown)[:3])
             notes.append(f"{plan.unknown.total()} solutions for unknown tasks ignored ({names} …)")
+        if plan.outside:
+            notes.append(f"{plan.outside.total()} solutions for problems that were not asked for left out")
         if plan.missing and not plan.skip_missing:
             notes.append(f"{len(plan.missing)} problems have no solution and count as failed")
         click.echo(f"{plan.name}: {'; '.join(notes)}", err=True)

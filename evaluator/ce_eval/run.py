@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import shutil
 import socket
-import tempfile
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from ce_eval.pipeline import PipelineContext
 from ce_eval.plan import PackPlan, check_samples, find_packs, graded_path, plan_packs
 from ce_eval.sandbox import open_sandbox
 from ce_eval.sandbox.base import Sandbox
+from ce_eval.sandbox.scratch import ScratchFolder
 from ce_eval.summary import Summary, summarise
 from ce_schema.grade import Environment, GradedSolution
 from ce_schema.groups import GroupFilter
@@ -41,6 +41,9 @@ class PackResult:
 class Progress:
     """Told of each step of a run; does nothing with it."""
 
+    def sandbox(self, sandbox: Sandbox) -> None:
+        """Solutions are about to run in this sandbox."""
+
     def pack(self, plan: PackPlan, reused: int) -> None:
         """A pack begins; ``reused`` of its grades come from an earlier run."""
 
@@ -58,26 +61,26 @@ def evaluate(config: EvaluateConfig, progress: Progress | None = None) -> list[P
     """
     from ce_corpus.sources import load_problems
 
-    sandbox = open_sandbox(config.mode)
-    machine = probe()
-    chosen = GroupFilter(config.include, config.exclude)
-    packs = find_packs(config.solutions)
-    problems = load_problems(config.problems, config.release)
-    environment = _environment(sandbox, machine)
-    plans = plan_packs(
-        packs, problems, chosen, skip_missing=config.skip_missing, salt=_salt(config, environment)
-    )
-    if config.strict_k:
-        for plan in plans:
-            check_samples(plan, config.k)
-    seed = config.seed if config.seed is not None else secrets.randbits(63)
-    scratch = Path(tempfile.mkdtemp(prefix="ce-eval-"))
-    context = PipelineContext(sandbox, machine, environment, scratch, seed, config.check_source_references)
-    try:
-        return [_grade_pack(plan, context, config, progress or Progress()) for plan in plans]
-    finally:
-        sandbox.close()
-        shutil.rmtree(scratch, ignore_errors=True)
+    progress = progress or Progress()
+    with closing(open_sandbox(config.mode)) as sandbox:
+        machine = probe()
+        chosen = GroupFilter(config.include, config.exclude)
+        packs = find_packs(config.solutions)
+        problems = load_problems(config.problems, config.release)
+        environment = _environment(sandbox, machine)
+        plans = plan_packs(
+            packs, problems, chosen, skip_missing=config.skip_missing, salt=_salt(config, environment)
+        )
+        if config.strict_k:
+            for plan in plans:
+                check_samples(plan, config.k)
+        seed = config.seed if config.seed is not None else secrets.randbits(63)
+        progress.sandbox(sandbox)
+        with closing(ScratchFolder("ce-eval-")) as scratch:
+            context = PipelineContext(
+                sandbox, machine, environment, scratch.path, seed, config.check_source_references
+            )
+            return [_grade_pack(plan, context, config, progress) for plan in plans]
 
 
 def _grade_pack(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,11 +12,16 @@ from typing import Self
 from ce_eval.machine import Gpu
 from ce_eval.outcomes import classify_build, classify_test
 from ce_eval.sandbox.base import Completed, Job, Limits, Sandbox
+from ce_eval.sandbox.removal import remove_tree
 from ce_eval.workspace import Workspace, write_files
 from ce_schema.grade import Outcome, StageName, StageResult
 from ce_schema.problem import CudaCppProblem, CudaPythonProblem
 
 DEFAULT_TIMEOUT_SECONDS = 60.0
+
+
+class MachineFailedError(Exception):
+    """The machine, not the solution, kept a stage from running; the message says how."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,10 @@ class StageRun:
 
 
 class Trial:
-    """Stages of one workspace. ``scratch`` must be a folder of ours; the tests may use ``gpus``."""
+    """Stages of one workspace. ``scratch`` must be a folder of ours; the tests may use ``gpus``.
+
+    Entering raises MachineFailedError where the workspace cannot be written.
+    """
 
     def __init__(
         self,
@@ -47,15 +54,20 @@ class Trial:
         self._folder = Path()
 
     def __enter__(self) -> Self:
-        self._folder = Path(tempfile.mkdtemp(prefix="w", dir=self._scratch))
-        write_files(self._folder, self._workspace.author)
-        write_files(self._folder, self._workspace.solution)
+        try:
+            self._folder = Path(tempfile.mkdtemp(prefix="w", dir=self._scratch))
+            write_files(self._folder, self._workspace.author)
+            write_files(self._folder, self._workspace.solution)
+        except OSError as error:
+            raise MachineFailedError(
+                f"the workspace could not be written to {self._scratch}: {error.strerror}"
+            ) from None
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_tree(self._folder)
 
     def build(self) -> StageRun | None:
         """Run the build command; None where the problem has none."""
@@ -105,6 +117,7 @@ def _stage_result(name: StageName, command: str, done: Completed) -> StageResult
         wall_seconds=round(done.wall_seconds, 4),
         cpu_seconds=round(done.cpu_seconds, 4),
         peak_memory_bytes=done.peak_memory_bytes,
-        output=done.output,
+        # What kept the command from running stands where its output would.
+        output="\n".join(filter(None, (done.output, done.spawn_error, done.violation))),
         dropped_bytes=done.dropped_bytes,
     )

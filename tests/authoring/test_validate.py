@@ -11,6 +11,13 @@ from pathlib import Path
 import pytest
 from support import SPEC, write_corpus, write_problem
 
+from ce_author.ladder import climb
+from ce_author.rungs import Ground
+from ce_corpus.folder import load_folder
+from ce_eval.machine import probe
+from ce_eval.sandbox import Completed
+from ce_schema.certificate import Rung, RungStatus
+
 BIN = Path(sys.executable).parent
 WARNS = 'build_command: "echo x.cu:1: warning: y"\n'
 FAST = ("--mode", "local", "--passes", "2")
@@ -49,6 +56,7 @@ def test_a_good_problem_climbs_to_the_top_and_is_certified(tmp_path):
         ({"solutions/accepted/other/answer.py": "print(6 * 9)\n"}, "test", "must end in passed"),
         ({"solutions/rejected/timed_out/x/answer.py": "print(1)\n"}, "test", "must end in timed_out"),
         ({"solutions/rejected/lost/x/answer.py": "print(1)\n"}, "test", "is no outcome"),
+        ({"solutions/rejected/timed_out/x/answer.py": "\0"}, "test", "cannot be read"),
         (
             {"problem-spec.yaml": SPEC.format(task_id="numba-cuda/1") + "unknown: 1\n"},
             "lint",
@@ -122,6 +130,25 @@ def test_a_failure_speaks_even_against_a_good_certificate(tmp_path):
     flag.touch()
     assert ce_author("validate", "--all", *FAST, cwd=corpus).returncode == 1
     assert statuses(corpus)["test"] == "failed"
+
+
+def test_a_machine_that_fails_says_nothing_about_the_problem(tmp_path):
+    class Broken:
+        name = "broken"
+
+        def run(self, job):
+            return Completed(spawn_error="no process could be started")
+
+    corpus = write_corpus(tmp_path)
+    folder = load_folder(write_problem(corpus))
+    ground = Ground(Broken(), probe(), tmp_path, passes=2)
+    result = climb(folder, ground, Rung.TEST).rungs[-1]
+    assert result.status is RungStatus.NOT_RUN
+    assert "no process could be started" in result.reason
+    unwritable = Ground(Broken(), probe(), tmp_path / "nowhere", passes=2)
+    result = climb(folder, unwritable, Rung.TEST).rungs[1]
+    assert result.status is RungStatus.NOT_RUN
+    assert "could not be written" in result.reason
 
 
 def test_an_interrupted_run_goes_on_with_what_is_stale(tmp_path):

@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 from support import make_problem, make_solution, problem_pack, solution_pack
 
+from ce_eval.machine import Machine
+from ce_eval.pipeline import PipelineContext, grade
+from ce_eval.plan import WorkItem
 from ce_schema.solution import PatchSolution, SourceFile
 
 BIN = Path(sys.executable).parent
@@ -234,6 +237,45 @@ def test_fail_under(tmp_path):
     words = ("run", solutions, "--problems", pack, "--mode", "local", "--fail-under")
     assert ce_eval(*words, 50, cwd=tmp_path).returncode == 1
     assert ce_eval(*words, 0, cwd=tmp_path).returncode == 0
+
+
+def test_fail_under_without_pass_at_1_is_refused_before_anything_runs(tmp_path):
+    pack = problem_pack(tmp_path, [make_problem()])
+    solutions = solution_pack(tmp_path, [make_solution("echo 42\n")] * 2)
+    done = ce_eval(
+        "run", solutions, "--problems", pack, "--mode", "local", "--k", "2", "--fail-under", "9", cwd=tmp_path
+    )
+    assert done.returncode == 2
+    assert "fail-under: judges pass@1" in done.stderr
+    assert not (tmp_path / "model-graded-solutions.jsonl").exists()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_only_a_mode_that_isolates_runs_without_a_warning(tmp_path, mode):
+    pack = problem_pack(tmp_path, [make_problem()])
+    solutions = solution_pack(tmp_path, [make_solution("echo 42\n")])
+    done = ce_eval("run", solutions, "--problems", pack, "--mode", mode, cwd=tmp_path)
+    assert ("NO ISOLATION" in done.stderr) == (mode == "local")
+
+
+def test_solutions_for_problems_that_were_not_asked_for_are_counted(tmp_path):
+    pack = problem_pack(tmp_path, [make_problem(), make_problem("cublas/1", group="cublas")])
+    solutions = solution_pack(tmp_path, [make_solution("echo 42\n"), make_solution("echo 42\n", "cublas/1")])
+    words = ("--mode", "local", "--include", "numba-cuda")
+    done = ce_eval("run", solutions, "--problems", pack, *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1 solutions for problems that were not asked for" in done.stderr
+
+
+def test_a_workspace_that_cannot_be_written_is_the_machines_fault(tmp_path):
+    class Unused:
+        name = "unused"
+
+    machine = Machine((), "none", None, None, None)
+    context = PipelineContext(Unused(), machine, None, tmp_path / "nowhere", seed=1)
+    graded = grade(WorkItem(make_problem(), make_solution("echo 42\n"), 0, "key"), context)
+    assert graded.outcome == "infrastructure_error"
+    assert "could not be written" in graded.test_output
 
 
 def test_a_run_that_is_repeated_grades_nothing_twice(tmp_path):

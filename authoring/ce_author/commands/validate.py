@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,6 +79,7 @@ def command(
     from ce_corpus.index import load_folders
     from ce_corpus.root import find_corpus
     from ce_eval.machine import probe
+    from ce_eval.sandbox.scratch import ScratchFolder
     from ce_schema.certificate import Rung, RungStatus
 
     opened = find_corpus(corpus)
@@ -89,10 +89,9 @@ def command(
     if not folders:
         click.echo("nothing to validate: every certificate is current", err=True)
         return ExitCode.OK
-    scratch = Path(tempfile.mkdtemp(prefix="ce-author-"))
-    ground = Ground(_sandbox(mode), probe(), scratch, passes or opened.config.policy.test_passes)
     ascents: list[Ascent] = []
-    try:
+    with closing(_sandbox(mode)) as sandbox, closing(ScratchFolder("ce-author-")) as scratch:
+        ground = Ground(sandbox, probe(), scratch.path, passes or opened.config.policy.test_passes)
         for ascent in climb_all(folders, ground, Rung(upto), workers or len(os.sched_getaffinity(0))):
             ascents.append(ascent)
             click.echo(f"{ascent.folder.label}: {_brief(ascent)}", err=True)
@@ -102,9 +101,6 @@ def command(
                     write_certificate(opened.certificates, new)
                 else:
                     click.echo("  kept the certificate of a machine that climbed higher", err=True)
-    finally:
-        ground.sandbox.close()
-        shutil.rmtree(scratch, ignore_errors=True)
     ascents.sort(key=lambda ascent: ascent.folder.label)
     _report(ascents, as_json)
     if any(ascent.failed for ascent in ascents):

@@ -12,9 +12,10 @@ from typing import Any, Self
 from ce_corpus.folder import ProblemFolder
 from ce_eval.machine import Machine
 from ce_eval.sandbox.base import Sandbox
-from ce_eval.trial import Trial
+from ce_eval.trial import MachineFailedError, StageRun, Trial
 from ce_eval.workspace import arrange
 from ce_schema.certificate import Rung, RungResult, RungStatus
+from ce_schema.grade import Outcome
 from ce_schema.solution import FileSolution, PatchSolution
 
 
@@ -55,6 +56,7 @@ class Climb(AbstractContextManager["Climb"]):
 
         Raises:
             InvalidSolutionError: the solution may not be staged.
+            MachineFailedError: the workspace cannot be written.
         """
         problem = self.folder.problem
         trial = Trial(
@@ -65,6 +67,17 @@ class Climb(AbstractContextManager["Climb"]):
             self.ground.machine.gpus,
         )
         return self._open.enter_context(trial)
+
+
+def speaking(run: StageRun) -> StageRun:
+    """``run``, provided that it says something about the problem.
+
+    Raises:
+        MachineFailedError: it does not, because the machine failed.
+    """
+    if run.outcome is Outcome.INFRASTRUCTURE_ERROR:
+        raise MachineFailedError(last_lines(run.result.output))
+    return run
 
 
 def passed(rung: Rung, **figures: Any) -> RungResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ce_author.rungs.base import Climb, failed, last_lines, not_run, passed
+from ce_author.rungs.base import Climb, failed, last_lines, not_run, passed, speaking
 from ce_eval.requirements import toolkit_reason
 from ce_eval.workspace import InvalidSolutionError
 from ce_schema.certificate import Rung, RungResult
@@ -45,6 +45,7 @@ def _build(
         return f"the {name} is no valid solution: {error}"
     run = trial.build()
     if run is not None:
+        speaking(run)
         if run.outcome is not Outcome.PASSED:
             return f"the {name} does not build ({run.outcome}):\n{last_lines(run.result.output)}"
         if warning := _WARNING.search(run.result.output):

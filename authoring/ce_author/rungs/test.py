@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from ce_author.rungs.base import Climb, failed, last_lines, not_run, passed
+from ce_author.rungs.base import Climb, failed, last_lines, not_run, passed, speaking
 from ce_author.stub import derive_stub
 from ce_corpus.folder import read_solution
 from ce_eval.requirements import skip_reason
 from ce_eval.workspace import InvalidSolutionError
 from ce_schema.certificate import Rung, RungResult
+from ce_schema.errors import FindingsError
 from ce_schema.grade import Outcome
 from ce_schema.solution import FileSolution, PatchSolution
 
@@ -44,7 +45,7 @@ def climb_test(climb: Climb) -> RungResult:
     for number in range(climb.ground.passes):
         seed = secrets.randbits(63)
         with climb.ground.gpu_slots:
-            run = reference.test(seed)
+            run = speaking(reference.test(seed))
         if run.outcome is not Outcome.PASSED:
             return failed(
                 Rung.TEST,
@@ -98,8 +99,10 @@ def _read_case(climb: Climb, folder: Path, kind: str) -> Case | str:
         expected = Outcome(folder.parent.name)
     else:
         return f"{folder.parent.name!r} in {name} is no outcome; one of {', '.join(Outcome)}"
-    solution = read_solution(folder, climb.folder.problem.task_id)
-    return Case(name, solution, expected)
+    try:
+        return Case(name, read_solution(folder, climb.folder.problem.task_id), expected)
+    except FindingsError as error:
+        return f"{name} cannot be read: {error}"
 
 
 def _outcome(climb: Climb, solution: FileSolution | PatchSolution) -> Outcome:
@@ -108,10 +111,10 @@ def _outcome(climb: Climb, solution: FileSolution | PatchSolution) -> Outcome:
     except InvalidSolutionError:
         return Outcome.INVALID_SOLUTION
     build = trial.build()
-    if build is not None and build.outcome is not Outcome.PASSED:
+    if build is not None and speaking(build).outcome is not Outcome.PASSED:
         return build.outcome
     with climb.ground.gpu_slots:
-        return trial.test(secrets.randbits(63)).outcome
+        return speaking(trial.test(secrets.randbits(63))).outcome
 
 
 def _disappointment(case: Case, outcome: Outcome) -> str | None:
