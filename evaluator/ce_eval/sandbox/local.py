@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from pathlib import Path
 
 from ce_eval.sandbox.base import Job, allowed_environment, gpu_environment, shell_script
 from ce_eval.sandbox.guardian import Guardian
 from ce_eval.sandbox.paths import search_path
+from ce_eval.sandbox.removal import remove_tree
 from ce_eval.sandbox.scratch import ScratchFolder
 from ce_eval.sandbox.supervise import Cancel, Completed, Supervisor
 
@@ -97,18 +97,10 @@ class _Homes:
         except OSError:
             used = True
         if used:
-            _remove(Path(folder))
+            remove_tree(Path(folder))
         else:
             self._empty.append(folder)
 
     def close(self) -> None:
         """Remove them all."""
         self._folder.close()
-
-
-def _remove(folder: Path) -> None:
-    """Remove a folder, whatever a command made of it: a link in its place is removed, not followed."""
-    if folder.is_symlink() or folder.is_file():
-        folder.unlink(missing_ok=True)
-    else:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import shutil
 import tempfile
 import time
 import weakref
 from pathlib import Path
+
+from ce_eval.sandbox.removal import remove_tree
 
 # A folder younger than this may be about to be locked by its maker.
 _GRACE_SECONDS = 60.0
@@ -39,7 +40,7 @@ class ScratchFolder:
 
 
 def _remove(path: Path, lock: int) -> None:
-    shutil.rmtree(path, ignore_errors=True)
+    remove_tree(path)
     os.close(lock)
 
 
@@ -52,6 +53,6 @@ def _remove_abandoned(prefix: str, parent: Path) -> None:
                 found = os.fstat(descriptor)
                 if found.st_uid == os.geteuid() and time.time() - found.st_mtime > _GRACE_SECONDS:
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    shutil.rmtree(path, ignore_errors=True)
+                    remove_tree(path)
             finally:
                 os.close(descriptor)
