@@ -6,6 +6,8 @@ of a command is imported when that command runs.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -102,6 +104,7 @@ def run_main(group: click.Command, prog_name: str, args: Sequence[str] | None = 
     Whatever the user can act on is printed to stderr as ``error: what``, ``at: where``, ``fix: how``.
     A command gives its exit code by returning an integer (`ExitCode`), by ``ctx.exit`` or by raising.
     """
+    _steady_streams()
     if f"_{prog_name}_COMPLETE".replace("-", "_").upper() in os.environ:
         group.main(prog_name=prog_name)  # a shell asks for completions
     try:
@@ -124,16 +127,52 @@ def run_main(group: click.Command, prog_name: str, args: Sequence[str] | None = 
         print_error(_as_error(error))
         code = ExitCode.USAGE
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted; run again to resume", err=True)
+        with contextlib.suppress(OSError):
+            click.echo("interrupted; run again to resume", err=True)
         code = ExitCode.INTERRUPTED
     except BrokenPipeError:
-        # Nobody reads any more; the flush at exit must not complain about it again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = _BROKEN_PIPE_EXIT
+    except OSError as error:
+        print_error(_refused(error))
+        code = ExitCode.USAGE
     except ModuleNotFoundError as error:
         print_error(_missing_package(error))
         code = ExitCode.MACHINE_LACKS
+    _give_up_on_unwritable()
     sys.exit(code)
+
+
+def _steady_streams() -> None:
+    """Make the standard streams fit to write any text to, whoever started this process.
+
+    A descriptor below 3 that came closed would be given to the next file that is opened, and everything
+    that writes to "stdout", here or in a child, would write into that file. Text that a stream cannot encode
+    (names of files that are not UTF-8, an ASCII locale) is escaped instead of raising.
+    """
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            try:
+                os.fstat(descriptor)
+            except OSError:
+                # The lowest free number is given out, so it is this one: those below are open by now.
+                os.open(os.devnull, os.O_RDWR)
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(descriptor, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _give_up_on_unwritable() -> None:
+    """Send what is left for a reader that is gone, or a disk that is full, to nowhere.
+
+    The flush at exit would complain about it a second time, and change the exit code.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _colour() -> bool | None:
@@ -142,12 +181,22 @@ def _colour() -> bool | None:
 
 
 def print_error(error: CeError) -> None:
-    """Print what, where and how to fix, to stderr."""
-    click.echo(click.style("error:", fg="red", bold=True) + f" {error.what}", err=True, color=_colour())
-    if error.where:
-        click.echo(f"  at: {error.where}", err=True)
-    if error.fix:
-        click.echo(f"  fix: {error.fix}", err=True)
+    """Print what, where and how to fix, to stderr; where that cannot be written, the exit code has to do."""
+    with contextlib.suppress(OSError):
+        click.echo(click.style("error:", fg="red", bold=True) + f" {error.what}", err=True, color=_colour())
+        if error.where:
+            click.echo(f"  at: {error.where}", err=True)
+        if error.fix:
+            click.echo(f"  fix: {error.fix}", err=True)
+
+
+def _refused(error: OSError) -> CeError:
+    """What the system refused where no command has words of its own for it."""
+    return InputError(
+        f"the system refused: {error.strerror or error}",
+        where=os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else None,
+        fix="check free space, permissions and limits",
+    )
 
 
 def _as_error(error: click.ClickException) -> CeError:
@@ -170,7 +219,9 @@ def echo_json(value: object) -> None:
     """Print ``value`` to stdout as indented JSON; pydantic models and dataclasses become objects."""
     import json
 
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=_plain))
+    # Escapes are the stream's to make where it lacks a character, and only JSON's own are JSON.
+    escaped = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    click.echo(json.dumps(value, indent=2, ensure_ascii=escaped, default=_plain))
 
 
 def _plain(value: Any) -> Any:

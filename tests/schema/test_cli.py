@@ -190,3 +190,63 @@ def test_tables_are_plain_where_nobody_looks(capsys: pytest.CaptureFixture[str])
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     echo_json({"path": Path("a"), "set": {2, 1}, "words": "é", "none": None})
     assert json.loads(capsys.readouterr().out) == {"path": "a", "set": [1, 2], "words": "é", "none": None}
+
+
+# A command of its own in a process of its own, whose standard streams are what the shell makes of them.
+PRINTER = """
+import click, os, sys
+from ce_schema.cli import echo_json, print_table, run_main
+@click.command()
+def go():
+    print_table(["a"], [["x"]])
+    echo_json({"name": os.fsdecode(b"\\xff"), "emoji": "\\U0001f389"})
+    click.echo(os.fsdecode(b"\\xff") + "\\U0001f389", err=True)
+    with open("made", "w") as stream:
+        os.write(1, b"for stdout")
+run_main(go, "go", [])
+"""
+
+
+def _printer(tmp_path: Path, redirect: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        f'"{sys.executable}" -c "$CODE" {redirect}',
+        shell=True,
+        cwd=tmp_path,
+        capture_output=True,
+        env={**os.environ, "CODE": PRINTER, **environment},
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("redirect", [">&-", "2>&-", "<&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_failure_and_no_other_file_takes_their_place(
+    tmp_path: Path, redirect: str
+) -> None:
+    done = _printer(tmp_path, redirect)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "made").read_bytes() == b""
+
+
+@pytest.mark.parametrize("redirect", ["> /dev/full", "> /dev/full 2> /dev/full", "> /dev/full 2>&-"])
+def test_output_that_cannot_be_written_is_an_error(tmp_path: Path, redirect: str) -> None:
+    done = _printer(tmp_path, redirect)
+    assert done.returncode == 2
+    assert b"Traceback" not in done.stderr
+    assert b"Exception ignored" not in done.stderr
+    if "2>" not in redirect:
+        assert b"error: the system refused: No space left on device\n" in done.stderr
+        assert b"fix: " in done.stderr
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+def test_text_that_a_stream_cannot_encode_is_escaped(tmp_path: Path, encoding: str) -> None:
+    done = _printer(tmp_path, "", PYTHONIOENCODING=encoding)
+    assert done.returncode == 0, done.stderr
+    printed = done.stdout.decode(encoding).partition("{")[2].rpartition("}")[0]
+    assert json.loads("{" + printed + "}") == {"name": "\udcff", "emoji": "\U0001f389"}
+
+
+def test_what_the_system_refuses_names_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = _ends_with(_raiser(PermissionError(13, "Permission denied", "/a/b")), capsys)
+    assert code == 2
+    assert err.startswith("error: the system refused: Permission denied\n  at: /a/b\n  fix: check ")
