@@ -16,6 +16,7 @@ from typing import IO, Self
 
 from filelock import FileLock, Timeout
 
+from ce_schema.atomic import new_file
 from ce_schema.errors import CeError, InputError
 from ce_schema.grade import GradedSolution, Outcome
 
@@ -121,16 +122,10 @@ class GradeLog:
 
     def finish(self, keys: Iterable[str]) -> None:
         """Write the graded file, in the order of ``keys``, and drop the journal."""
-        temporary = self.graded.with_name(f".{self.graded.name}.new")
         try:
-            with temporary.open("wb") as stream:
-                for line in self.read(keys):
-                    stream.write(line)
-                stream.flush()
-                os.fsync(stream.fileno())
-            temporary.replace(self.graded)
+            with new_file(self.graded, overwrite=True) as stream:
+                stream.writelines(self.read(keys))
         except OSError as error:
-            temporary.unlink(missing_ok=True)
             raise JournalError(
                 f"the graded file could not be written: {error.strerror}",
                 where=str(self.graded),

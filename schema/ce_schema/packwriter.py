@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
+from ce_schema.atomic import writing
 from ce_schema.errors import InputError
 from ce_schema.jsonl import LineError, parse_line
 from ce_schema.lines import encode_line, line_md5, problem_adapter, solution_adapter
@@ -24,7 +25,7 @@ from ce_schema.packlines import (
     ProblemPackMetadata,
     SolutionPackMetadata,
 )
-from ce_schema.tarwrite import memory_member, write_archive, writing
+from ce_schema.tarwrite import memory_member, write_archive
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

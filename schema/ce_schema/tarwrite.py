@@ -1,4 +1,4 @@
-"""Writes archives that are the same to the byte on any machine, and files that are whole or not there.
+"""Writes archives that are the same to the byte on any machine.
 
 Reproducible: member order, times, owners and modes are fixed, and the gzip header names no file, time or
 system. Only the compressed bytes depend on the machine, through its version of zlib.
@@ -9,17 +9,16 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import secrets
 import struct
 import tarfile
 import zlib
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, Self
 
+from ce_schema.atomic import new_file, writing
 from ce_schema.errors import InputError
 
 # On problem lines level 6 gains under two per cent and takes half as long again, level 9 two and a half
@@ -31,56 +30,6 @@ _COPY_BYTES = 256 << 10
 # Compressed at once, and how far back a compressor can look.
 _DEFLATE_BYTES = 1 << 20
 _WINDOW_BYTES = 32 << 10
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turns what goes wrong while ``path`` is written into an InputError."""
-    try:
-        yield
-    except OSError as error:
-        what = f"cannot be written: {error.strerror}"
-        raise InputError(what, where=str(path), fix="check space and permissions") from None
-
-
-@contextmanager
-def new_file(path: Path, *, overwrite: bool) -> Iterator[BinaryIO]:
-    """A file that appears under ``path`` complete and on disk, or not at all.
-
-    Raises:
-        InputError: ``path`` exists and ``overwrite`` is false.
-        OSError: it cannot be written, for want of space or permission.
-    """
-    exists = InputError("exists already", where=str(path), fix="choose another name or ask to overwrite")
-    if not overwrite and os.path.lexists(path):
-        raise exists
-    part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.part")
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        if overwrite:
-            part.replace(path)
-        else:
-            _link(part, path, exists)
-    finally:
-        with suppress(FileNotFoundError):
-            part.unlink()
-    _sync_folder(path.parent)
-
-
-def _link(part: Path, path: Path, exists: InputError) -> None:
-    """Give ``part`` its name; unlike a rename, a link never replaces a file that came up meanwhile."""
-    try:
-        path.hardlink_to(part)
-    except FileExistsError:
-        raise exists from None
-    except OSError:  # a file system without links
-        if os.path.lexists(path):
-            raise exists from None
-        part.replace(path)
 
 
 class Digests(NamedTuple):
@@ -198,16 +147,6 @@ def _copy(content: IO[bytes], size: int, sink: _GzipSink) -> None:
             raise EOFError("a member is shorter than it was said to be")
         sink.write(block)
         size -= len(block)
-
-
-def _sync_folder(folder: Path) -> None:
-    # Some file systems cannot sync folders; the file itself is safe by then.
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def memory_member(name: str, content: bytes) -> tuple[str, int, IO[bytes]]:
