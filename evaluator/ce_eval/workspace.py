@@ -33,9 +33,9 @@ class Workspace:
 def arrange(problem: CudaCppProblem | CudaPythonProblem, solution: FileSolution | PatchSolution) -> Workspace:
     """Decide which files a workspace holds.
 
-    Context sources may be replaced by a solution; the interface (context headers and the test) is the
-    author's: a replaced header is put back and noted. A path inside a folder that holds test files is
-    refused, for build commands collect such folders with globs.
+    The interface is the author's: a replaced file of it is put back and noted. The context files that
+    ``metadata.editable`` lists are none of it; without that key, those that are no headers. A path inside a
+    folder that holds test files is refused, for build commands collect such folders with globs.
 
     Raises:
         InvalidSolutionError: a path is not allowed, a file stands twice, or a patch does not apply.
@@ -51,16 +51,22 @@ def arrange(problem: CudaCppProblem | CudaPythonProblem, solution: FileSolution 
     kept: dict[str, str] = {}
     for path, content in candidate.items():
         _refuse(path, context, test, test_folders)
-        if path in context and path.endswith(CPP_HEADERS):
+        if path in context and _is_interface(problem, path):
             if content != context[path]:
-                notes.append(_note("interface.restored", path, "the author's header was put back"))
+                notes.append(_note("interface.restored", path, "the author's file was put back"))
             continue
         if path in context and content != context[path]:
-            notes.append(_note("context.replaced", path, "the solution replaced a context source"))
+            notes.append(_note("context.replaced", path, "the solution replaced a context file"))
         kept[path] = content
     author = {**{path: text for path, text in context.items() if path not in kept}, **test}
     _refuse_file_as_folder({*author, *kept})
     return Workspace(author, kept, notes)
+
+
+def _is_interface(problem: CudaCppProblem | CudaPythonProblem, path: str) -> bool:
+    """Whether a context file is the author's alone."""
+    editable = problem.metadata.extra("editable")
+    return path not in editable if isinstance(editable, list) else path.endswith(CPP_HEADERS)
 
 
 def write_files(root: Path, files: dict[str, str]) -> None:

@@ -9,6 +9,7 @@ from support import make_problem, make_solution
 
 from ce_eval.workspace import InvalidSolutionError, arrange, write_files
 from ce_schema.paths import path_defect
+from ce_schema.problem import Metadata
 from ce_schema.solution import FileSolution, PatchSolution, SourceFile
 
 CONTEXT = [
@@ -42,6 +43,15 @@ def test_a_replaced_header_is_put_back_and_said():
     assert workspace.author["include/api.h"] == "int api();\n"
     assert "include/api.h" not in workspace.solution
     assert [note["rule"] for note in workspace.notes] == ["interface.restored"]
+
+
+def test_what_may_be_replaced_is_what_the_author_lists_as_editable():
+    editable = Metadata.model_validate({"editable": ["include/api.h"]})
+    replaced = solution(("include/api.h", "int api(int);\n"), ("helper.cu", "int help() { return 2; }\n"))
+    workspace = arrange(problem(metadata=editable), replaced)
+    assert workspace.solution == {"include/api.h": "int api(int);\n"}
+    assert workspace.author["helper.cu"] == "int help() { return 1; }\n"
+    assert [note["rule"] for note in workspace.notes] == ["context.replaced", "interface.restored"]
 
 
 def test_an_identical_header_is_no_news():
