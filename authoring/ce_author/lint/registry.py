@@ -74,9 +74,13 @@ type CorpusCheck = Callable[[Sequence[ProblemFolder], Report], None]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A function and the rules whose findings it reports; one of the two functions is there."""
+    """A function, the rules whose findings it reports, and the module it stands in.
+
+    At most one of the two functions is there.
+    """
 
     rules: tuple[Rule, ...]
+    module: str
     folder: FolderCheck | None = None
     corpus: CorpusCheck | None = None
 
@@ -93,7 +97,7 @@ def rules(*together: Rule) -> Callable[[FolderCheck], FolderCheck]:
     """Register a function that checks several rules in one pass, each named in its reports."""
 
     def register(function: FolderCheck) -> FolderCheck:
-        _CHECKS.append(Check(together, folder=function))
+        _CHECKS.append(Check(together, function.__module__, folder=function))
         return function
 
     return register
@@ -105,23 +109,23 @@ def corpus_rule(
     """Register a function that checks all problems together."""
 
     def register(function: CorpusCheck) -> CorpusCheck:
-        _CHECKS.append(Check((Rule(rule_id, severity, summary, why),), corpus=function))
+        _CHECKS.append(Check((Rule(rule_id, severity, summary, why),), function.__module__, corpus=function))
         return function
 
     return register
 
 
-def declare(*declared: Rule) -> None:
-    """Register rules whose findings are made elsewhere (by the engine)."""
-    _CHECKS.append(Check(declared))
+def declare(module: str, *declared: Rule) -> None:
+    """Register rules of ``module`` whose findings are made elsewhere (by the engine)."""
+    _CHECKS.append(Check(declared, module))
 
 
 @cache
 def all_checks() -> tuple[Check, ...]:
-    """Every check, its rules' modules loaded."""
+    """Every check, in the order of ``RULE_MODULES``, whichever of them was imported first."""
     for module in RULE_MODULES:
         import_module(module)
-    return tuple(_CHECKS)
+    return tuple(sorted(_CHECKS, key=lambda check: RULE_MODULES.index(check.module)))
 
 
 @cache

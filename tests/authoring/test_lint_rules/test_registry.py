@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,16 @@ def test_every_rule_is_tested() -> None:
     aliases = {"schema.unknown-key", "schema.type", "schema.enum", "command.missing-file", "limits.timeout"}
     untested = [rule for rule in all_rules() if f'"{rule}"' not in tests and rule not in aliases]
     assert untested == []
+
+
+def test_rules_come_in_the_order_of_their_modules_whichever_is_imported_first() -> None:
+    ids = list(all_rules())
+    late = RULE_MODULES[-1]
+    program = f"import {late}; from ce_author.lint.registry import all_rules; print(*all_rules())"
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ids
+    assert ids[0].startswith("text.")
+    assert ids[-1].startswith("suppress.")
 
 
 def test_rules_are_told_in_words() -> None:

@@ -7,6 +7,7 @@ from ce_author.lint.suppress import BAD_RULE, NO_REASON, UNUSED
 from ce_schema.diagnostics import Severity
 
 declare(
+    __name__,
     Rule(
         NO_REASON,
         Severity.WARNING,
