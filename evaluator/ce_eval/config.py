@@ -113,6 +113,10 @@ def build_config(
                 "no mode was chosen; solutions are untrusted code, so none is the default",
                 fix="pass --mode sandbox (isolated) or --mode local (not isolated)",
             ) from None
+        if key == "solutions" and first["type"] == "missing":
+            raise InputError(
+                "no solutions were named", fix="pass a *-solutions.tar.gz, or a folder of them"
+            ) from None
         message = str(first["msg"]).removeprefix("Value error, ")
         raise InputError(f"{key.replace('_', '-')}: {message}", where=place(key)) from None
 

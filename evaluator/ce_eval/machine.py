@@ -102,7 +102,8 @@ def out(**facts):
 try:
     cuda = ctypes.CDLL("libcuda.so.1")
 except OSError as error:
-    out(reason=f"libcuda.so.1 cannot be loaded: {error}")
+    told = str(error).removeprefix("libcuda.so.1: ")
+    out(reason=f"libcuda.so.1 cannot be loaded: {told}")
 def name_of(code):
     text = ctypes.c_char_p()
     known = cuda.cuGetErrorString(code, ctypes.byref(text)) == 0

@@ -55,7 +55,7 @@ class LiveProgress(Progress):
 
     def pack(self, plan: PackPlan, reused: int) -> None:
         """Say what the pack holds."""
-        notes = [f"{plan.total} solutions of {len(plan.problems)} problems"]
+        notes = [f"{plan.samples.total()} solutions, {len(plan.problems)} problems"]
         if reused:
             notes.append(f"{reused} grades reused from an earlier run (--no-resume grades them again)")
         if plan.unknown:
@@ -64,7 +64,10 @@ class LiveProgress(Progress):
         if plan.outside:
             notes.append(f"{plan.outside.total()} solutions for problems that were not asked for left out")
         if plan.missing and not plan.skip_missing:
-            notes.append(f"{len(plan.missing)} problems have no solution and count as failed")
+            notes.append(
+                f"{len(plan.missing)} problems have no solution and count as failed"
+                " (as skipped, where this machine cannot run them)"
+            )
         click.echo(f"{plan.name}: {'; '.join(notes)}", err=True)
         if self._bar is not None:
             self._passed = 0
@@ -94,4 +97,7 @@ def show_results(results: Sequence[PackResult]) -> None:
             if count := counts.get(outcome, 0):
                 colour = {Outcome.PASSED: "green", Outcome.SKIPPED: "yellow"}.get(outcome, "red")
                 click.echo(f"  {click.style(outcome.ljust(width), fg=colour)} {count:6}", err=True)
+                if outcome is Outcome.SKIPPED:
+                    for reason, times in result.summary.skip_reasons.most_common():
+                        click.echo(f"    {times} × {reason}", err=True)
         click.echo(f"  grades: {result.graded}", err=True)

@@ -41,6 +41,7 @@ class Summary:
     ks: tuple[int, ...]
     tasks: dict[str, TaskTally] = field(default_factory=dict)
     outcomes: Counter[Outcome] = field(default_factory=Counter)
+    skip_reasons: Counter[str] = field(default_factory=Counter)
     performance: PerformanceTally = field(default_factory=PerformanceTally)
 
     def add(self, grade: GradedSolution) -> None:
@@ -52,6 +53,8 @@ class Summary:
         self.performance.add(grade)
         if grade.skipped:
             tally.skipped += 1
+            if grade.skip_reason:
+                self.skip_reasons[grade.skip_reason] += 1
             return
         tally.samples += 1
         tally.correct += grade.passed

@@ -46,6 +46,11 @@ def test_a_bad_file_is_an_error_with_its_place(tmp_path, text, where, message):
     assert message in str(caught.value)
 
 
+def test_no_solutions_are_asked_for_in_words():
+    with pytest.raises(InputError, match="no solutions were named"):
+        build_config({"mode": "local"}, None)
+
+
 def test_no_mode_is_never_assumed():
     with pytest.raises(InputError, match="untrusted"):
         build_config({"solutions": Path("x")}, None)

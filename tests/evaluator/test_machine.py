@@ -102,7 +102,7 @@ def test_a_machine_without_a_driver_says_so(monkeypatch: pytest.MonkeyPatch) -> 
     gpus, reason = machine.find_gpus()
     assert gpus == ()
     assert reason is not None
-    assert "libno-such.so.1" in reason
+    assert reason.count("libno-such.so.1") == 1
 
 
 @pytest.mark.parametrize(

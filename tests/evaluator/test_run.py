@@ -125,6 +125,7 @@ def test_problems_without_a_solution(tmp_path, flag, expected):
     solutions = solution_pack(tmp_path, [make_solution()])
     done = ce_eval("run", solutions, "--problems", pack, "--mode", "local", flag, cwd=tmp_path)
     assert json.loads(done.stdout)["pass_at_k"]["pass@1"] == expected
+    assert "1 solutions, 2 problems" in done.stderr
 
 
 def test_a_pack_of_one_topic_is_not_graded_on_the_rest_of_its_group(tmp_path):
@@ -152,7 +153,9 @@ def test_what_the_machine_cannot_run_is_skipped(tmp_path):
     summary = json.loads(done.stdout)
     assert summary["pass_at_k"]["pass@1"] == 1.0
     assert summary["outcomes"]["skipped"] == 1
-    assert "99.0" in grades(tmp_path / "model-graded-solutions.jsonl")[1]["skip_reason"]
+    reason = grades(tmp_path / "model-graded-solutions.jsonl")[1]["skip_reason"]
+    assert "99.0" in reason
+    assert f"1 × {reason}" in done.stderr
 
 
 def test_patch_solutions_are_graded(tmp_path):
@@ -215,6 +218,7 @@ GIVEN = ["model-solutions.tar.gz", "--problems", "2026-1-problems.tar.gz"]
         (["nowhere.tar.gz", "--mode", "local", "--problems", "."], 2, "does not exist"),
         (GIVEN, 2, "untrusted"),
         ([*GIVEN, "--mode", "podmann"], 2, "podmann"),
+        ([*GIVEN, "--mode", "podman"], 2, "--mode sandbox isolates"),
         (["model-solutions.tar.gz", "--problems", "gone.tar.gz", "--mode", "local"], 2, "does not exist"),
         ([*GIVEN, "--mode", "local", "--include", "cubb"], 2, "Did you mean cub"),
         (["2026-1-problems.tar.gz", *GIVEN[1:], "--mode", "local"], 2, "holds problems"),

@@ -154,6 +154,10 @@ def open_sandbox(mode: str, cancel: Cancel | None = None) -> Sandbox:
         MachineLacksError: this machine cannot run it; says what is missing and how to get it.
     """
     factory = SANDBOXES.get(mode)
+    if mode == "podman":
+        raise InputError(
+            "mode 'podman' is not available in this version", fix="--mode sandbox isolates solutions, too"
+        )
     if factory is None:
         known = list(SANDBOXES)
         raise InputError(
