@@ -45,7 +45,7 @@ def create_corpus(folder: Path, name: str) -> list[Path]:
         ) from None
     if (folder / CORPUS_FILE).exists():
         raise InputError(
-            "is a corpus already", where=str(folder / CORPUS_FILE), fix="add to it: ce-author new"
+            "this is a corpus already", where=str(folder / CORPUS_FILE), fix="add to it: ce-author new"
         )
     texts = {
         "README.md": _README.format(name=name),

@@ -38,8 +38,15 @@ def command(pack: Path, output: Path, as_release: str | None, overwrite: bool, a
         metadata = opened.metadata
         release = public_release(metadata.release, as_release)
         exported = export_records(opened)
+    by_reason: dict[str, list[str]] = {}
+    for task, reason in exported.left_out.items():
+        by_reason.setdefault(reason, []).append(task)
     if not exported.lines:
-        raise FindingsError("holds no problem that the public evaluator can read", where=str(pack))
+        whys = "; ".join(f"{reason}: {', '.join(tasks)}" for reason, tasks in by_reason.items())
+        raise FindingsError(
+            f"holds no problem that the public evaluator can read{f' ({whys})' if whys else ''}",
+            where=str(pack),
+        )
     written = write_problem_pack(
         output,
         exported.lines,
@@ -49,9 +56,6 @@ def command(pack: Path, output: Path, as_release: str | None, overwrite: bool, a
         description=metadata.description,
         overwrite=overwrite,
     )
-    by_reason: dict[str, list[str]] = {}
-    for task, reason in exported.left_out.items():
-        by_reason.setdefault(reason, []).append(task)
     if as_json:
         echo_json(
             {
