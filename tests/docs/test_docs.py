@@ -9,11 +9,15 @@ from pathlib import Path
 
 import click
 import pytest
+from support import make_problem
+
+from ce_schema.datapack import open_solution_pack, write_problem_pack
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 _BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _CLI = {"ce-author": "ce_author.cli", "ce-release": "ce_release.cli", "ce-eval": "ce_eval.cli"}
 
 
@@ -47,6 +51,21 @@ def test_shown_commands_exist_with_their_flags(page, line):
         command = found
     parser = command.make_parser(click.Context(command))
     parser.parse_args([word for word in words if word not in {">", "summary.json"}])
+
+
+def test_the_python_of_the_formats_page_runs(tmp_path, monkeypatch, capsys):
+    reading, writing = _PYTHON.findall((ROOT / "docs" / "formats.md").read_text())
+    monkeypatch.chdir(tmp_path)
+    problem = make_problem("cub/1", group="cccl")
+    write_problem_pack(
+        "2026-2-problems.tar.gz", [problem], release="2026-2", created_at="2026-12-01T00:00:00+00:00"
+    )
+    exec(reading, {})
+    assert capsys.readouterr().out.startswith("cub/1 cccl ")
+    (tmp_path / "solution.cu").write_text("// an answer\n")
+    exec(writing, {})
+    with open_solution_pack("my-model-solutions.tar.gz") as pack:
+        assert [record.item.task_id for record in pack] == ["cub/1"]
 
 
 def test_every_page_of_docs_is_reachable_from_the_readme():
