@@ -272,6 +272,13 @@ def examples(*lines: str) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
+def split_commas(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...] | None:
+    """Callback of a repeatable option: ``--x a,b --x c`` as one tuple; None where it was not given."""
+    return tuple(part.strip() for text in values for part in text.split(",") if part.strip()) or None
+
+
 def corpus_option[F: Callable[..., Any]](command: F) -> F:
     """The ``--corpus`` option, passed on as ``corpus: Path | None``."""
     option = click.option(

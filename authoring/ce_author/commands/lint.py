@@ -7,18 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ce_schema.cli import corpus_option, echo_json, examples, print_table
+from ce_schema.cli import corpus_option, echo_json, examples, print_table, split_commas
 from ce_schema.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ce_schema.diagnostics import Diagnostic
-
-
-def _names(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> list[str]:
-    """Split comma-separated names, as ``--select a,b --select c`` gives them."""
-    return [name for value in values for name in value.split(",") if name]
 
 
 @click.command(
@@ -42,8 +37,12 @@ def _names(_context: click.Context, _parameter: click.Parameter, values: tuple[s
     help="How findings are printed.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
-@click.option("--select", multiple=True, callback=_names, metavar="RULES", help="Only these rules or areas.")
-@click.option("--ignore", multiple=True, callback=_names, metavar="RULES", help="Not these rules or areas.")
+@click.option(
+    "--select", multiple=True, callback=split_commas, metavar="RULES", help="Only these rules or areas."
+)
+@click.option(
+    "--ignore", multiple=True, callback=split_commas, metavar="RULES", help="Not these rules or areas."
+)
 @click.option("--strict", is_flag=True, help="Exit 1 on warnings, too.")
 @click.option("--statistics", is_flag=True, help="Number of findings per rule instead of findings.")
 @click.option("--list-rules", is_flag=True, help="List all rules.")
@@ -54,8 +53,8 @@ def command(
     everything: bool,
     style: str,
     as_json: bool,
-    select: list[str],
-    ignore: list[str],
+    select: tuple[str, ...] | None,
+    ignore: tuple[str, ...] | None,
     strict: bool,
     statistics: bool,
     list_rules: bool,

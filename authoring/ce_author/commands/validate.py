@@ -112,19 +112,13 @@ def command(
 
 
 def _choose(corpus: Corpus, tasks: Sequence[str], everything: bool, changed: bool) -> list[Path]:
-    from ce_corpus.index import choose_folders, enclosing_folder, problem_folders
+    from ce_author.targets import chosen_folders
+    from ce_corpus.index import enclosing_folder
 
-    if sum([bool(tasks), everything, changed]) > 1:
+    if changed and (tasks or everything):
         raise InputError("tasks, --all and --changed exclude one another")
-    if tasks:
-        return choose_folders(corpus.problems, tasks)
-    if everything:
-        found = problem_folders(corpus.problems)
-        if not found:
-            raise InputError("the corpus holds no problem", where=str(corpus.problems), fix="ce-author new")
-        return found
-    if not changed and (here := enclosing_folder(Path.cwd())):
-        return [here]
+    if tasks or everything or (not changed and enclosing_folder(Path.cwd())):
+        return chosen_folders(tasks, everything, corpus)
     from ce_corpus.history import require_repository
 
     found = require_repository(corpus).changed_folders()

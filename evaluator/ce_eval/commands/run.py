@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ce_eval.render import LiveProgress, show_results, summary_json
-from ce_schema.cli import echo_json, examples
+from ce_schema.cli import echo_json, examples, split_commas
 from ce_schema.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -17,15 +17,9 @@ if TYPE_CHECKING:
 _LIST_HELP = "repeatable, or separated by commas"
 
 
-def split_list(_context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> Any:
-    """``a,b`` and repeated flags as one tuple; None where the flag was not given."""
-    parts = tuple(part.strip() for text in value for part in text.split(",") if part.strip())
-    return parts or None
-
-
 def split_numbers(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> Any:
-    """As `split_list`, for whole numbers."""
-    parts = split_list(context, parameter, value)
+    """As `split_commas`, for whole numbers."""
+    parts = split_commas(context, parameter, value)
     try:
         return tuple(int(part) for part in parts) if parts else None
     except ValueError:
@@ -46,8 +40,8 @@ def split_numbers(context: click.Context, parameter: click.Parameter, value: tup
 @click.option("--release", metavar="YYYY-N", help="Release to fetch, or to take from a folder of problems.")
 @click.option("--k", multiple=True, callback=split_numbers, help=f"k of pass@k; {_LIST_HELP}. Default 1.")
 @click.option("--workers", type=int, metavar="N", help="Solutions in flight. Default: the number of cores.")
-@click.option("--include", multiple=True, callback=split_list, help=f"Groups or topics; {_LIST_HELP}.")
-@click.option("--exclude", multiple=True, callback=split_list, help=f"Groups or topics; {_LIST_HELP}.")
+@click.option("--include", multiple=True, callback=split_commas, help=f"Groups or topics; {_LIST_HELP}.")
+@click.option("--exclude", multiple=True, callback=split_commas, help=f"Groups or topics; {_LIST_HELP}.")
 @click.option(
     "--check-source-references/--no-check-source-references",
     default=None,
