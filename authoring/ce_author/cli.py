@@ -29,7 +29,7 @@ _COMMANDS = {
         "ce-author validate cub/1              # prove it on this machine",
     ),
 )
-@click.version_option(__version__, prog_name="ce-author")
+@click.version_option(__version__, "-V", "--version", prog_name="ce-author")
 def cli() -> None:
     """Write problems, and find out whether they are any good."""
 

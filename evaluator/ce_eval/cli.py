@@ -23,7 +23,7 @@ _COMMANDS = {
         "ce-eval inspect 2026-2-problems.tar.gz",
     ),
 )
-@click.version_option(__version__, prog_name="ce-eval")
+@click.version_option(__version__, "-V", "--version", prog_name="ce-eval")
 def cli() -> None:
     """Build, run and grade model-written CUDA solutions against hidden tests.
 

@@ -15,6 +15,7 @@ import click
 
 from ce_schema.cli import run_main
 from ce_schema.errors import ExitCode, InputError, did_you_mean
+from ce_schema.version import __version__
 
 COMMAND = "evaluate_functional_correctness"
 PUBLIC_DEFAULTS: dict[str, Any] = {"release": "2026-2", "k": (1,), "workers": 4, "strict_k": False}
@@ -113,8 +114,14 @@ def _cli(arguments: tuple[str, ...]) -> ExitCode:
     if not words or {"--help", "-h"} & set(words):
         click.echo(_help())
         return ExitCode.OK if words else ExitCode.USAGE
+    if words[0] in {"--version", "-V"}:
+        click.echo(f"compute_eval, version {__version__}")
+        return ExitCode.OK
     if words[0] != COMMAND:
-        raise InputError(f"there is no command '{words[0]}'.{did_you_mean(words[0], [COMMAND])}")
+        raise InputError(
+            f"there is no command '{words[0]}'.{did_you_mean(words[0], [COMMAND])}",
+            fix=f"compute_eval {COMMAND} is the only one",
+        )
     return _evaluate(words[1:])
 
 
