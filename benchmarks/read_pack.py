@@ -61,9 +61,8 @@ def main() -> None:
             sys.exit("the pack could not be read")
         seconds = time.perf_counter() - start
         print(f"lines {size / 1e9:.2f} GB, archive {path.stat().st_size / 1e6:.0f} MB")
-        print(
-            f"written in {written:.1f} s; read and checked in {seconds:.1f} s, {size / 1e6 / seconds:.0f} MB/s"
-        )
+        print(f"written in {written:.1f} s")
+        print(f"read and checked in {seconds:.1f} s, {size / 1e6 / seconds:.0f} MB/s")
         print(f"peak memory of the reader {usage.ru_maxrss / 1024:.0f} MiB")
 
 

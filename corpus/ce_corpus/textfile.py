@@ -10,14 +10,14 @@ from ce_schema.diagnostics import Diagnostics, Location
 MAX_FILE_BYTES = 4 << 20
 
 
-def read_text(path: Path, label: str, diag: Diagnostics) -> str | None:
+def read_text(path: str | Path, label: str, diag: Diagnostics) -> str | None:
     """The text of ``path``, or None when it has a finding that forbids to use it as text.
 
     Findings: ``text.unreadable``, ``text.too-large``, ``text.not-utf8``, ``text.nul``, ``text.bom``,
     ``text.crlf``; each names line and column, and the byte offset where that helps.
     """
     try:
-        with path.open("rb") as stream:
+        with open(path, "rb") as stream:  # noqa: PTH123 - many are read
             data = stream.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         diag.error("text.unreadable", f"cannot be read: {error.strerror}", Location(label))
