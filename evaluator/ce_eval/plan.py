@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from ce_schema.datapack import AnyProblem, AnySolution, open_solution_pack
 from ce_schema.errors import InputError
 from ce_schema.groups import GroupFilter
 from ce_schema.lines import encode_line
+from ce_schema.soundness import problem_defects
 
 PACK_SUFFIX = "-solutions.tar.gz"
 GRADED_SUFFIX = "-graded-solutions.jsonl"
@@ -116,7 +117,7 @@ def plan_packs(
     """Read every pack once, check it whole, and match it with the problems.
 
     Raises:
-        InputError: a pack is defective or answers nothing here, or packs cover different groups.
+        InputError: a pack or a problem is defective, a pack answers nothing, or packs cover different groups.
     """
     by_id = {problem.task_id: problem for problem in problems}
     plans: list[PackPlan] = []
@@ -139,6 +140,7 @@ def plan_packs(
                 where=str(path),
                 fix="check --release, --include and --exclude",
             )
+        _refuse_defective(asked.values())
         plans.append(
             PackPlan(
                 path=path,
@@ -157,6 +159,20 @@ def plan_packs(
             f"the packs cover different groups ({listed})", fix="grade packs of different groups one by one"
         )
     return plans
+
+
+def _refuse_defective(problems: Iterable[AnyProblem]) -> None:
+    """A problem's own defects would come out as failures, or passes, of the model.
+
+    Raises:
+        InputError: naming the first.
+    """
+    for problem in problems:
+        if defect := next(problem_defects(problem), None):
+            raise InputError(
+                f"the problem {ascii(problem.task_id)[1:-1]} cannot be graded: {defect}",
+                fix="mend it, or get the problems anew; ce-release verify lists every defect of a pack",
+            )
 
 
 def check_samples(plan: PackPlan, ks: Sequence[int]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from ce_corpus.manifests import Manifest, Revision, natural_sorted
@@ -15,6 +15,7 @@ from ce_schema.lines import line_md5
 from ce_schema.packlines import LINES_FILE, AnyProblem, ProblemPackMetadata, Record
 from ce_schema.paths import path_defect
 from ce_schema.solution import FileSolution
+from ce_schema.soundness import path_clashes, setting_defects
 
 # A pack of strangers may have a finding on each of its lines.
 MAX_FINDINGS = 1000
@@ -24,7 +25,7 @@ def verify_release_pack(path: Path, manifest: Manifest | None) -> list[Diagnosti
     """Every finding about a pack; without a manifest, those that need none.
 
     Findings of the archive and its lines have rules ``pack…`` (see `ce_schema.datapack.verify_pack`);
-    then ``release-name``, ``draft``, ``membership``, ``group``, ``files``, and ``manifest``.
+    then ``release-name``, ``draft``, ``membership``, ``group``, ``settings``, ``files``, and ``manifest``.
     """
     findings = verify_pack(path)
     if any(item.rule == "pack" for item in findings):
@@ -141,7 +142,10 @@ def _check_problem(problem: AnyProblem, release: str, place: Location, diag: Dia
         diag.warning("group", f"{task}: there is no group {shown(problem.group)}", place)
     context = [file.path for file in problem.context_files]
     tests = [file.path for file in problem.test_files]
-    for clash in _clashes([*context, *tests]):
+    for fault in setting_defects(problem):
+        diag.error("settings", f"{task}: {fault}", place)
+    # Twins and bad paths are found with the pack's own checks.
+    for clash in path_clashes([*context, *tests]):
         diag.error("files", f"{task}: {clash}", place)
     for name, solution in _solutions(problem):
         paths = [file.path for file in solution.files]
@@ -159,12 +163,3 @@ def _solutions(problem: AnyProblem) -> Iterator[tuple[str, FileSolution]]:
         yield "baseline_solution", baseline
     if isinstance(reference, FileSolution) and reference is not baseline:
         yield "metadata.reference_solution", reference
-
-
-def _clashes(paths: Iterable[str]) -> Iterator[str]:
-    """Paths that are a file and a folder at once. (Twins are found with the pack's own checks.)"""
-    files = set(paths)
-    for file in sorted(files):
-        for end, char in enumerate(file):
-            if char == "/" and file[:end] in files:
-                yield f"{ascii(file[:end])[:200]} is a file and the folder of {ascii(file)[:200]}"

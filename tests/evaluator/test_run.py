@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support import make_problem, make_solution, problem_pack, solution_pack
+from support import ANSWER_TEST, make_problem, make_solution, problem_pack, solution_pack
 
 from ce_eval.machine import Machine
 from ce_eval.pipeline import PipelineContext, grade
@@ -344,3 +344,22 @@ def test_help_starts_fast_and_shows_examples(tmp_path):
     for words in ([], ["--help"], ["run", "--help"], ["inspect", "--help"]):
         done = ce_eval(*words, cwd=tmp_path)
         assert "Examples:" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"test_command": ""}, "test_command is empty"),
+        ({"timeout_seconds": -1.0}, "timeout_seconds is -1"),
+        ({"test_command": "true\0"}, "NUL"),
+        ({"test_files": [SourceFile(path="../../check.sh", content=ANSWER_TEST)]}, "contains '..'"),
+    ],
+)
+def test_a_defective_problem_is_an_error_and_no_grade_of_the_model(tmp_path, changes, says):
+    pack = problem_pack(tmp_path, [make_problem(**changes), make_problem("cub/1", group="cccl")])
+    words = ("run", solution_pack(tmp_path, [make_solution()]), "--problems", pack, "--mode", "local")
+    done = ce_eval(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "numba-cuda/1 cannot be graded" in done.stderr
+    assert says in done.stderr
+    assert not list(tmp_path.glob("*graded*"))

@@ -205,3 +205,10 @@ def test_any_damage_is_findings_and_never_a_crash(
         tar[data.draw(st.integers(0, len(tar) - 1))] = data.draw(st.integers(0, 255))
     path.write_bytes(gzip.compress(bytes(tar), 1))
     assert all(str(item.location) for item in verify_release_pack(path, None))
+
+
+@pytest.mark.parametrize("changes", [{"test_command": ""}, {"timeout_seconds": -1.0}])
+def test_settings_that_say_nothing_about_a_solution(tmp_path: Path, changes: dict[str, Any]) -> None:
+    path = pack_of(tmp_path, make_problem(**changes))
+    (finding,) = verify_release_pack(path, None)
+    assert finding.rule == "settings"
