@@ -53,6 +53,9 @@ def literal(text: str, indent: int) -> str | None:
     before = lines[: lines.index(first)]
     if any(before) or first.startswith("\t") or not first.strip(" "):
         return None
+    # A last line that shows nothing is taken for the blank lines after the block.
+    if not text.rstrip("\n").rpartition("\n")[2].strip():
+        return None
     step = "2" if first.startswith(" ") else ""
     if not text.endswith("\n"):
         chomp = "-"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,13 @@ def test_the_canonical_form() -> None:
     assert formatted(MESSY, "s") == TIDY
     assert formatted(TIDY, "s") == TIDY
     assert formatted(SPEC, "s") == SPEC.replace("[2025-1, 2025-2]", '["2025-1", "2025-2"]')
+
+
+@pytest.mark.parametrize("value", ["1\n ", "1\n \n", "1\n\t\n\n"])
+def test_a_text_that_ends_in_a_blank_line_is_quoted(value: str) -> None:
+    written = formatted(f"task_id: {json.dumps(value)}\ndate: null\n", "s")
+    assert written == f"task_id: {json.dumps(value)}\ndate: null\n"
+    assert formatted(written, "s") == written
 
 
 def test_a_comment_without_a_place_is_refused() -> None:
