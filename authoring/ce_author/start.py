@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from pathlib import Path
 
 from ce_corpus.root import CORPUS_FILE, CorpusConfig
+from ce_schema.atomic import new_file, writing
 from ce_schema.errors import InputError
 
 SCHEMA_NAME = "problem-spec.schema.json"
@@ -71,17 +73,15 @@ def copy_schema(path: Path) -> bool:
 
 
 def write_new(path: Path, text: str) -> bool:
-    """Write ``text`` to a new file; False, and nothing done, where something stands there already.
+    """Write ``text`` to a new file, whole or not at all; False where something stands there already.
 
     Raises:
-        InputError: the file cannot be made.
+        InputError: the file cannot be written.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-    except FileExistsError:
+    if os.path.lexists(path):
         return False
-    except OSError as error:
-        raise InputError(f"cannot be made: {error.strerror}", where=str(path)) from None
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with new_file(path, overwrite=False) as stream:
+            stream.write(text.encode())
     return True

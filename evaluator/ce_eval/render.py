@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 from ce_eval.run import PackResult, Progress
+from ce_schema.cli import visible
 from ce_schema.grade import GradedSolution, Outcome
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class LiveProgress(Progress):
         if reused:
             notes.append(f"{reused} grades reused from an earlier run (--no-resume grades them again)")
         if plan.unknown:
-            names = ", ".join(sorted(plan.unknown)[:3])
+            names = visible(", ".join(sorted(plan.unknown)[:3]))
             notes.append(f"{plan.unknown.total()} solutions for unknown tasks ignored ({names} …)")
         if plan.outside:
             notes.append(f"{plan.outside.total()} solutions for problems that were not asked for left out")

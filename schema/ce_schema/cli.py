@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 # A process that dies of SIGPIPE is what `command | head` expects from any tool.
 _BROKEN_PIPE_EXIT = 141
+
+# Control characters but line ends and tabs, and the marks that change the direction of text.
+_STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 # Which extra brings a package that a command imports.
 _EXTRA_OF_PACKAGE = {
@@ -109,9 +113,9 @@ def run_main(group: click.Command, prog_name: str, args: Sequence[str] | None = 
         group.main(prog_name=prog_name)  # a shell asks for completions
     try:
         # Not through click's `main`: it would report errors in its own shape and exit codes.
-        with group.make_context(
-            prog_name, list(sys.argv[1:] if args is None else args), color=_colour()
-        ) as context:
+        words = list(sys.argv[1:] if args is None else args)
+        _refuse_empty(words)
+        with group.make_context(prog_name, words, color=_colour()) as context:
             result = group.invoke(context)
         sys.stdout.flush()
         code = int(result) if isinstance(result, int) else int(ExitCode.OK)
@@ -140,6 +144,16 @@ def run_main(group: click.Command, prog_name: str, args: Sequence[str] | None = 
         code = ExitCode.MACHINE_LACKS
     _give_up_on_unwritable()
     sys.exit(code)
+
+
+def _refuse_empty(words: Sequence[str]) -> None:
+    """An empty argument is a script's variable that was not set, and reads as "here" or "all of them"."""
+    for word in words:
+        name, _, value = word.partition("=")
+        if not word:
+            raise InputError("an argument is empty", fix="leave it out, or set the variable it comes from")
+        if word.startswith("--") and "=" in word and not value:
+            raise InputError(f"{name} is empty", fix="leave it out, or set the variable it comes from")
 
 
 def _steady_streams() -> None:
@@ -180,14 +194,20 @@ def _colour() -> bool | None:
     return False if os.environ.get("NO_COLOR") else None
 
 
+def visible(text: str) -> str:
+    """``text`` with everything that could steer a terminal, or turn text around, spelt out."""
+    return _STEERING.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
 def print_error(error: CeError) -> None:
     """Print what, where and how to fix, to stderr; where that cannot be written, the exit code has to do."""
     with contextlib.suppress(OSError):
-        click.echo(click.style("error:", fg="red", bold=True) + f" {error.what}", err=True, color=_colour())
+        label = click.style("error:", fg="red", bold=True) + f" {visible(error.what)}"
+        click.echo(label, err=True, color=_colour())
         if error.where:
-            click.echo(f"  at: {error.where}", err=True)
+            click.echo(f"  at: {visible(error.where)}", err=True)
         if error.fix:
-            click.echo(f"  fix: {error.fix}", err=True)
+            click.echo(f"  fix: {visible(error.fix)}", err=True)
 
 
 def _refused(error: OSError) -> CeError:
@@ -243,7 +263,7 @@ def print_table(
 
     Cells are shown with ``str``; None is an empty cell. ``title`` is for terminals only.
     """
-    cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
+    cells = [["" if cell is None else visible(str(cell)) for cell in row] for row in rows]
     if not sys.stdout.isatty():
         _print_plain_table(columns, cells)
         return
@@ -276,7 +296,10 @@ def split_commas(
     _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...] | None:
     """Callback of a repeatable option: ``--x a,b --x c`` as one tuple; None where it was not given."""
-    return tuple(part.strip() for text in values for part in text.split(",") if part.strip()) or None
+    parts = tuple(part.strip() for text in values for part in text.split(",") if part.strip())
+    if values and not parts:
+        raise click.BadParameter(f"{', '.join(values)!r} names nothing")
+    return parts or None
 
 
 def corpus_option[F: Callable[..., Any]](command: F) -> F:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -74,6 +76,20 @@ def test_names_that_yaml_or_a_path_would_misread_are_refused(tmp_path: Path, nam
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be made") as caught:
+    with pytest.raises(InputError, match="cannot be written") as caught:
         create_corpus(tmp_path / "file", "a")
     assert str(tmp_path / "file") in str(caught.value.where)
+
+
+def test_a_file_that_does_not_fit_leaves_none_behind(tmp_path: Path) -> None:
+    # The schema is longer than the two blocks which a file may have here.
+    script = 'ulimit -f 2; exec "$0" -c "from ce_author.cli import main; main()" init "$1"'
+    done = subprocess.run(
+        ["/bin/sh", "-c", script, sys.executable, tmp_path / "mine"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "cannot be written: File too large" in done.stderr
+    assert not list((tmp_path / "mine").iterdir())

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-from ce_schema.cli import LazyGroup, corpus_option, echo_json, examples, print_table, run_main
+from ce_schema.cli import LazyGroup, corpus_option, echo_json, examples, print_table, run_main, split_commas
 from ce_schema.errors import CeError, ExitCode, FindingsError, InputError, MachineLacksError
 
 LAZY = {"lint": ("no_such_module:command", "Check problems."), "show": ("json:loads", "List problems.")}
@@ -250,3 +250,47 @@ def test_what_the_system_refuses_names_the_file(capsys: pytest.CaptureFixture[st
     code, _, err = _ends_with(_raiser(PermissionError(13, "Permission denied", "/a/b")), capsys)
     assert code == 2
     assert err.startswith("error: the system refused: Permission denied\n  at: /a/b\n  fix: check ")
+
+
+@pytest.mark.parametrize("arguments", [[""], ["go", ""], ["go", "--corpus", ""], ["go", "--corpus="]])
+def test_an_empty_argument_is_not_taken_for_here_or_for_all(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    group = _group()
+
+    @group.command("go")
+    @click.argument("names", nargs=-1)
+    @corpus_option
+    def go(names: tuple[str, ...], corpus: Path | None) -> None:
+        """Go."""
+
+    with pytest.raises(SystemExit) as ended:
+        run_main(group, "x", arguments)
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out) == (2, "")
+    assert "empty" in err
+    assert "fix: leave it out" in err
+
+
+@pytest.mark.parametrize("text", [",", " , "])
+def test_a_list_of_nothing_is_not_taken_for_all(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    group = _group()
+
+    @group.command("go")
+    @click.option("--only", multiple=True, callback=split_commas)
+    def go(only: tuple[str, ...] | None) -> None:
+        """Go."""
+
+    with pytest.raises(SystemExit) as ended:
+        run_main(group, "x", ["go", "--only", text])
+    assert ended.value.code == 2
+    assert "names nothing" in capsys.readouterr().err
+
+
+def test_names_from_strangers_steer_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    hostile = "a\x1b[2J\x07\x9b1m\u202eb"
+    _, _, err = _ends_with(_raiser(InputError(hostile, where=hostile, fix=hostile)), capsys)
+    print_table(["name"], [[hostile]])
+    for printed in (err, capsys.readouterr().out):
+        assert printed.replace("\n", "").isprintable()
+        assert r"a\x1b[2J\x07\x9b1m\u202eb" in printed

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ce_schema.cli import echo_json, examples
+from ce_schema.cli import echo_json, examples, visible
 from ce_schema.errors import FindingsError
 
 
@@ -70,7 +70,7 @@ def command(pack: Path, output: Path, as_release: str | None, overwrite: bool, a
         return
     click.echo(str(written.path))
     for reason, tasks in by_reason.items():
-        click.echo(f"left out {len(tasks)} ({reason}): {', '.join(tasks)}", err=True)
+        click.echo(f"left out {len(tasks)} ({reason}): {visible(', '.join(tasks))}", err=True)
     if exported.renamed:
         click.echo(f"dropped names of other releases from {exported.renamed} problems", err=True)
     click.echo(f"{len(exported.lines)} problems as release {release}", err=True)
