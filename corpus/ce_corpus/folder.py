@@ -170,6 +170,9 @@ def load_folder(path: Path, label: str | None = None) -> ProblemFolder:
     spec_path, spec_label = path / SPEC_FILE, f"{label}/{SPEC_FILE}"
     if spec_path.is_symlink():
         diag.error("files.link", "the spec is a symbolic link", Location(spec_label), "copy the file here")
+    elif spec_path.is_fifo():
+        # To open it would wait for a writer.
+        diag.error("files.special", "the spec is a pipe", Location(spec_label), "write a file")
     elif (text := read_text(spec_path, spec_label, diag)) is not None:
         document = parse_yaml(text, spec_label, diag)
         if document is not None and not isinstance(document.data, dict):

@@ -13,21 +13,34 @@ from ce_schema.spec import SPEC_FILE
 
 
 def problem_folders(tree: Path) -> list[Path]:
-    """Every folder below ``tree`` (itself included) that holds a spec, sorted by path."""
+    """Every folder below ``tree`` (itself included) that holds a problem, sorted by path.
+
+    A spec makes a folder one, whatever stands in the spec's place; so do the folders of a problem without
+    one, lest a problem whose spec is lost be passed over in silence.
+
+    Raises:
+        InputError: a folder cannot be listed.
+    """
     return sorted(_find(tree))
 
 
 def _find(folder: Path) -> Iterator[Path]:
-    if (folder / SPEC_FILE).is_file() or (folder / SPEC_FILE).is_symlink():
+    try:
+        with os.scandir(folder) as listed:
+            entries = {entry.name: entry for entry in listed}
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise InputError(
+            f"cannot be listed: {error.strerror}", where=str(folder), fix="see to its permissions"
+        ) from None
+    folders = {name for name, entry in entries.items() if entry.is_dir(follow_symlinks=False)}
+    if SPEC_FILE in entries or ("test" in folders and not folders.isdisjoint({"context", "solution"})):
         yield folder
         return
-    try:
-        entries = list(os.scandir(folder))
-    except OSError:
-        return
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
-            yield from _find(Path(entry.path))
+    for name in folders:
+        if not name.startswith("."):
+            yield from _find(folder / name)
 
 
 def short_label(path: Path) -> str:
