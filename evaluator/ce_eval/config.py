@@ -94,15 +94,16 @@ def build_config(
     set_flags = {PUBLIC_NAMES.get(key, key): value for key, value in flags.items() if value is not None}
     merged = (defaults or {}) | given | set_flags
 
-    def place(key: str) -> str | None:
+    def place(key: str, *, of_key: bool = False) -> str | None:
         if document is not None and key in spelled and key not in set_flags:
-            return str(document.where(spelled[key]))
+            find = document.where_key if of_key else document.where
+            return str(find(spelled[key]))
         return None
 
     known = list(EvaluateConfig.model_fields)
     for key in merged:
         if key not in known:
-            raise InputError(f"unknown key '{key}'.{did_you_mean(key, known)}", where=place(key))
+            raise InputError(f"unknown key '{key}'.{did_you_mean(key, known)}", where=place(key, of_key=True))
     try:
         return EvaluateConfig.model_validate(merged)
     except ValidationError as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -17,7 +18,7 @@ from typing import IO, Self
 from filelock import FileLock, Timeout
 
 from ce_schema.atomic import new_file
-from ce_schema.errors import CeError, InputError
+from ce_schema.errors import CeError, ExitCode, InputError
 from ce_schema.grade import GradedSolution, Outcome
 
 type Place = tuple[Path, int, int]
@@ -25,6 +26,8 @@ type Place = tuple[Path, int, int]
 
 class JournalError(CeError):
     """The journal cannot be written; grades so far are safe and a rerun goes on from there."""
+
+    exit_code = ExitCode.MACHINE_LACKS
 
 
 class GradeLog:
@@ -121,8 +124,17 @@ class GradeLog:
                 stream.close()
 
     def finish(self, keys: Iterable[str]) -> None:
-        """Write the graded file, in the order of ``keys``, and drop the journal."""
+        """Write the graded file, in the order of ``keys``, and drop the journal.
+
+        Where an earlier graded file holds grades that this one will not, such as those of a wider
+        selection, it is kept beside as ``<graded file>.previous``.
+        """
+        keys = list(keys)
+        kept = set(keys)
+        lost = any(path == self.graded for key, (path, _, _) in self._places.items() if key not in kept)
         try:
+            if lost:
+                shutil.copyfile(self.graded, self.graded.with_name(f"{self.graded.name}.previous"))
             with new_file(self.graded, overwrite=True) as stream:
                 stream.writelines(self.read(keys))
         except OSError as error:

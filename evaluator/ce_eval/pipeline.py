@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ce_eval.machine import Machine
 from ce_eval.plan import WorkItem
-from ce_eval.requirements import skip_reason
+from ce_eval.requirements import fitting_gpus, skip_reason
 from ce_eval.sandbox.base import Sandbox
 from ce_eval.source_refs import check_source_references
 from ce_eval.trial import MachineFailedError, StageRun, Trial
@@ -80,8 +80,9 @@ def _judge(item: WorkItem, context: PipelineContext) -> _Verdict:
     if context.check_source_references and (missing := missing_references(problem, workspace)):
         return _Verdict(Outcome.SOURCE_REFS_MISSING, test_output=missing, notes=notes)
     runs: list[StageRun] = []
+    gpus = fitting_gpus(problem, context.machine)
     try:
-        with Trial(problem, workspace, context.sandbox, context.scratch, context.machine.gpus) as trial:
+        with Trial(problem, workspace, context.sandbox, context.scratch, gpus) as trial:
             if (build := trial.build()) is not None:
                 runs.append(build)
             if build is None or build.outcome is Outcome.PASSED:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ce_eval.machine import Machine
+from ce_eval.machine import Gpu, Machine
 from ce_schema.problem import CudaCppProblem, CudaPythonProblem
 
 
@@ -32,14 +32,21 @@ def skip_reason(problem: CudaCppProblem | CudaPythonProblem, machine: Machine) -
         return None
     if not machine.gpus:
         return f"needs a GPU; this machine has none ({machine.no_gpu_reason})"
-    fitting = [
+    fitting = fitting_gpus(problem, machine)
+    if fitting:
+        return None
+    best = max(machine.gpus, key=lambda gpu: version_tuple(gpu.compute_capability))
+    if capability is not None and version_tuple(best.compute_capability) < version_tuple(capability):
+        return f"needs compute capability {capability}; {best.name} has {best.compute_capability}"
+    return f"needs a datacenter GPU; {best.name} is none"
+
+
+def fitting_gpus(problem: CudaCppProblem | CudaPythonProblem, machine: Machine) -> tuple[Gpu, ...]:
+    """The GPUs of ``machine`` that ``problem`` may be tested on."""
+    capability = problem.compute_capability
+    return tuple(
         gpu
         for gpu in machine.gpus
-        if capability is None or version_tuple(gpu.compute_capability) >= version_tuple(capability)
-    ]
-    if not fitting:
-        best = max(machine.gpus, key=lambda gpu: version_tuple(gpu.compute_capability))
-        return f"needs compute capability {capability}; {best.name} has {best.compute_capability}"
-    if problem.requires_datacenter_gpu and not any(gpu.datacenter for gpu in fitting):
-        return f"needs a datacenter GPU; {fitting[0].name} is none"
-    return None
+        if (capability is None or version_tuple(gpu.compute_capability) >= version_tuple(capability))
+        and (gpu.datacenter or not problem.requires_datacenter_gpu)
+    )

@@ -25,6 +25,9 @@ from ce_schema.grade import Environment, GradedSolution
 from ce_schema.groups import GroupFilter
 from ce_schema.version import __version__
 
+# Starting a sandbox waits for the kernel more than it computes: fewer in flight would leave cores idle.
+MIN_WORKERS = 4
+
 
 @dataclass(slots=True)
 class PackResult:
@@ -93,7 +96,7 @@ def _grade_pack(
         progress.pack(plan, reused)
         summary = summarise(map(GradedSolution.model_validate_json, log.read(keys)), config.k)
         todo = (item for item in plan.items() if item.key not in finished)
-        workers = config.workers or len(os.sched_getaffinity(0))
+        workers = config.workers or max(MIN_WORKERS, len(os.sched_getaffinity(0)))
         for graded in run_items(todo, context, workers, context.sandbox.cancel):
             log.append(graded)
             summary.add(graded)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -88,7 +90,10 @@ class Trial:
         env: dict[str, str],
         gpus: Sequence[Gpu],
     ) -> StageRun:
-        limits = Limits(wall_seconds=self._problem.timeout_seconds or DEFAULT_TIMEOUT_SECONDS)
+        limits = Limits(
+            wall_seconds=self._problem.timeout_seconds or DEFAULT_TIMEOUT_SECONDS,
+            memory_bytes=_memory_limit(),
+        )
         job = Job(
             command=command,
             workspace=self._folder,
@@ -105,6 +110,12 @@ class Trial:
             done = self._sandbox.run(job)
             outcome = classify(done)
         return StageRun(outcome, _stage_result(name, command, done))
+
+
+@cache
+def _memory_limit() -> int:
+    """What one command may hold resident, in bytes: three quarters of the host, so that none takes it down."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4
 
 
 def _stage_result(name: StageName, command: str, done: Completed) -> StageResult:

@@ -125,3 +125,15 @@ def test_a_foreign_graded_file_is_not_taken_for_ours(tmp_path):
     )
     with GradeLog(path) as log:
         assert log.open(resume=True) == set()
+
+
+def test_grades_outside_of_a_narrower_run_are_kept_beside(tmp_path):
+    path = tmp_path / "m-graded-solutions.jsonl"
+    for keys in (["a", "b"], ["a"]):
+        with GradeLog(path) as log:
+            for key in sorted(set(keys) - log.open(resume=True)):
+                log.append(grade(key))
+            log.finish(keys)
+    previous = tmp_path / "m-graded-solutions.jsonl.previous"
+    assert path.read_bytes().count(b"\n") == 1
+    assert previous.read_bytes().count(b"\n") == 2

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from ce_corpus.folder import ProblemFolder
 from ce_eval.machine import Machine
+from ce_eval.requirements import fitting_gpus
 from ce_eval.sandbox.base import Sandbox
 from ce_eval.trial import MachineFailedError, StageRun, Trial
 from ce_eval.workspace import arrange
@@ -64,7 +65,7 @@ class Climb(AbstractContextManager["Climb"]):
             arrange(problem, solution),
             self.ground.sandbox,
             self.ground.scratch,
-            self.ground.machine.gpus,
+            fitting_gpus(problem, self.ground.machine),
         )
         return self._open.enter_context(trial)
 

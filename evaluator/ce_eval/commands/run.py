@@ -39,7 +39,7 @@ def split_numbers(context: click.Context, parameter: click.Parameter, value: tup
 @click.option("--problems", metavar="SOURCE", help="Pack, folder or .jsonl of problems; default: the hub.")
 @click.option("--release", metavar="YYYY-N", help="Release to fetch, or to take from a folder of problems.")
 @click.option("--k", multiple=True, callback=split_numbers, help=f"k of pass@k; {_LIST_HELP}. Default 1.")
-@click.option("--workers", type=int, metavar="N", help="Solutions in flight. Default: the number of cores.")
+@click.option("--workers", type=int, metavar="N", help="Solutions in flight. Default: the cores, at least 4.")
 @click.option("--include", multiple=True, callback=split_commas, help=f"Groups or topics; {_LIST_HELP}.")
 @click.option("--exclude", multiple=True, callback=split_commas, help=f"Groups or topics; {_LIST_HELP}.")
 @click.option(
