@@ -114,7 +114,7 @@ class Trial:
 
 @cache
 def _memory_limit() -> int:
-    """What one command may hold resident, in bytes: three quarters of the host, so that none takes it down."""
+    """What one command may hold resident, in bytes: three quarters of the host, lest it takes that down."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4
 
 

@@ -7,10 +7,11 @@ allowed: relative, normalised, forward slashes, no control characters.
 from __future__ import annotations
 
 import re
-import unicodedata
 
 TASK_ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._+-]*(/[A-Za-z0-9][A-Za-z0-9._+-]*)*$"
 _TASK_ID = re.compile(TASK_ID_PATTERN.removesuffix("$") + r"\Z")
+# Control characters (Cc) and surrogates (Cs) of Unicode.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 MAX_PATH_BYTES = 1024
 MAX_NAME_BYTES = 255
 
@@ -23,7 +24,7 @@ def path_defect(path: str) -> str | None:
     """
     if not path:
         return "is empty"
-    if any(unicodedata.category(char) in {"Cc", "Cs"} for char in path):
+    if _UNPRINTABLE.search(path):
         return "contains a control character or a lone surrogate"
     if "\\" in path:
         return "contains a backslash"

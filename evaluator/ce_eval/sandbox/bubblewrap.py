@@ -38,6 +38,7 @@ class BubblewrapSandbox:
         self._bwrap = _find_bwrap()
         self._supervisor = Supervisor(cancel)
         self._roots = needed_roots()
+        self._installations = _read_only(self._roots)
         self._workspace = _free_mount_point(self._roots)
         self._skeleton = Skeleton([Path(self._workspace), *self._roots])
         self._filters = {sockets: _FilterFile(filter_program(sockets=sockets)) for sockets in (True, False)}
@@ -114,7 +115,7 @@ class BubblewrapSandbox:
                 argv += ["--size", str(job.limits.scratch_bytes)]
             argv += ["--tmpfs", "/tmp"]
             # After /tmp, as an installation may well lie in there.
-            argv += [*_read_only(self._roots), *arguments, "--", SHELL, "-c", script, "sh", job.command]
+            argv += [*self._installations, *arguments, "--", SHELL, "-c", script, "sh", job.command]
             completed = self._supervisor.run(
                 argv,
                 env=self._environment,
