@@ -89,15 +89,18 @@ def certify(ascent: Ascent, ground: Ground) -> Certificate:
 def supersedes(new: Certificate, old: Certificate | None, folder: ProblemFolder) -> bool:
     """Whether ``new`` should take the place of ``old``.
 
-    A machine that cannot climb as high must not wipe out what a better one proved; a rung that was
-    tried and failed always speaks.
+    A machine that cannot climb as high, has no GPU or let the reference pass fewer times must not wipe out
+    what a better one proved; a rung that was tried and failed always speaks.
     """
     if old is None or certificate_state(folder, old) is not CertificateState.CURRENT:
         return True
     if any(result.status is RungStatus.FAILED for result in new.rungs):
         return True
-    return _climbed(new) >= _climbed(old)
+    return _strength(new) >= _strength(old)
 
 
-def _climbed(certificate: Certificate) -> int:
-    return sum(certificate.passed(rung) for rung in Rung)
+def _strength(certificate: Certificate) -> tuple[int, bool, int]:
+    """What a certificate proves, for comparison: rungs climbed, whether on a GPU, passes of the reference."""
+    passes = [result.figures.get("passes", 0) for result in certificate.rungs if result.rung is Rung.TEST]
+    rungs = sum(certificate.passed(rung) for rung in Rung)
+    return rungs, certificate.machine.gpu is not None, max(passes, default=0)

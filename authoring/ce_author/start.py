@@ -52,7 +52,7 @@ def create_corpus(folder: Path, name: str) -> list[Path]:
     texts = {
         "README.md": _README.format(name=name),
         ".gitattributes": "* text eol=lf\n",
-        ".gitignore": "__pycache__/\n",
+        ".gitignore": "__pycache__/\n*.tar.gz\n*-graded-solutions.jsonl*\n",
         # git keeps no empty folders.
         "problems/.gitkeep": "",
         "certificates/.gitkeep": "",

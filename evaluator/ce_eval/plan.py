@@ -36,7 +36,8 @@ class PackPlan:
     """One solution pack against the problems it answers.
 
     ``samples`` counts the solutions per task, ``unknown`` those for tasks that the problems do not
-    have, ``outside`` those for problems that were not asked for.
+    have, ``outside`` those for problems that were not asked for. ``foreign_release`` is the release that
+    the pack names, where none of its problems is in that release.
     """
 
     path: Path
@@ -47,6 +48,7 @@ class PackPlan:
     outside: Counter[str]
     skip_missing: bool
     salt: bytes
+    foreign_release: str | None = None
     _digests: dict[str, bytes] = field(default_factory=dict)
 
     @property
@@ -124,7 +126,7 @@ def plan_packs(
     covers: dict[Path, tuple[str, ...] | None] = {}
     for path in packs:
         with open_solution_pack(path) as pack:
-            groups, task_ids = pack.metadata.groups, pack.metadata.task_ids
+            groups, task_ids, release = pack.metadata.groups, pack.metadata.task_ids, pack.metadata.release
             counted = Counter(record.item.task_id for record in pack)
         covers[path] = tuple(sorted(groups)) if groups is not None else None
         asked = {
@@ -151,6 +153,9 @@ def plan_packs(
                 outside=Counter({t: n for t, n in counted.items() if t in by_id and t not in asked}),
                 skip_missing=skip_missing,
                 salt=salt,
+                foreign_release=None
+                if any(release in problem.metadata.releases for problem in asked.values())
+                else release,
             )
         )
     if len(set(covers.values())) > 1:

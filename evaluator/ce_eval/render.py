@@ -59,6 +59,8 @@ class LiveProgress(Progress):
         notes = [f"{plan.samples.total()} solutions, {len(plan.problems)} problems"]
         if reused:
             notes.append(f"{reused} grades reused from an earlier run (--no-resume grades them again)")
+        if plan.foreign_release:
+            notes.append(f"the pack is for release {visible(plan.foreign_release)}, these problems are not")
         if plan.unknown:
             names = visible(", ".join(sorted(plan.unknown)[:3]))
             notes.append(f"{plan.unknown.total()} solutions for unknown tasks ignored ({names} …)")

@@ -111,9 +111,28 @@ def test_a_weaker_machine_does_not_wipe_out_a_certificate(tmp_path):
     write_problem(corpus)
     ce_author("validate", "--all", *FAST, cwd=corpus)
     before = certificate(corpus)
-    done = ce_author("validate", "--all", *FAST, "--upto", "build", cwd=corpus)
-    assert "kept the certificate" in done.stderr
-    assert certificate(corpus) == before
+    for words in (("--upto", "build"), ("--passes", "1")):
+        done = ce_author("validate", "--all", *FAST, *words, cwd=corpus)
+        assert "kept the certificate" in done.stderr
+        assert certificate(corpus) == before
+
+
+def test_a_machine_without_a_gpu_does_not_wipe_out_what_one_proved(tmp_path):
+    corpus = write_corpus(tmp_path)
+    write_problem(corpus)
+    ce_author("validate", "--all", *FAST, cwd=corpus)
+    earned = certificate(corpus)
+    earned["machine"]["gpu"] = "a GPU of this test's making"
+    (corpus / "certificates" / "numba-cuda-1.json").write_text(json.dumps(earned))
+    done = ce_author("validate", "--all", *FAST, "--passes", "3", cwd=corpus)
+    assert done.returncode == 0
+    assert certificate(corpus) == earned
+
+
+def test_fewer_passes_than_a_release_asks_for_are_said(tmp_path):
+    corpus = write_corpus(tmp_path)
+    write_problem(corpus)
+    assert "2 passes prove less than the 20" in ce_author("validate", "--all", *FAST, cwd=corpus).stderr
 
 
 def test_a_failure_speaks_even_against_a_good_certificate(tmp_path):

@@ -17,6 +17,7 @@ from support import ANSWER_TEST, make_problem, make_solution, problem_pack, solu
 from ce_eval.machine import Machine
 from ce_eval.pipeline import PipelineContext, grade
 from ce_eval.plan import WorkItem
+from ce_schema.problem import Metadata
 from ce_schema.solution import PatchSolution, SourceFile
 
 BIN = Path(sys.executable).parent
@@ -142,6 +143,16 @@ def test_solutions_for_unknown_tasks_are_said_and_ignored(tmp_path):
     assert done.returncode == 0
     assert "numba-cuda/77" in done.stderr
     assert len(grades(tmp_path / "model-graded-solutions.jsonl")) == 1
+
+
+def test_a_pack_for_another_release_is_said(tmp_path):
+    problem = make_problem(metadata=Metadata(releases=["2025-3"]))
+    pack = problem_pack(tmp_path, [problem], release="2025-3")
+    done = ce_eval(
+        "run", solution_pack(tmp_path, [make_solution()]), "--problems", pack, "--mode", "local", cwd=tmp_path
+    )
+    assert done.returncode == 0
+    assert "for release 2026-1, these problems are not" in done.stderr
 
 
 def test_what_the_machine_cannot_run_is_skipped(tmp_path):

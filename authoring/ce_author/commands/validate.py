@@ -89,9 +89,10 @@ def command(
     if not folders:
         click.echo("nothing to validate: every certificate is current", err=True)
         return ExitCode.OK
+    asked = opened.config.policy.test_passes
     ascents: list[Ascent] = []
     with closing(_sandbox(mode)) as sandbox, closing(ScratchFolder("ce-author-")) as scratch:
-        ground = Ground(sandbox, probe(), scratch.path, passes or opened.config.policy.test_passes)
+        ground = Ground(sandbox, probe(), scratch.path, passes or asked)
         for ascent in climb_all(folders, ground, Rung(upto), workers or len(os.sched_getaffinity(0))):
             ascents.append(ascent)
             click.echo(f"{ascent.folder.label}: {_brief(ascent)}", err=True)
@@ -100,9 +101,11 @@ def command(
                 if supersedes(new, read_certificate(opened.certificates, new.task_id), ascent.folder):
                     write_certificate(opened.certificates, new)
                 else:
-                    click.echo("  kept the certificate of a machine that climbed higher", err=True)
+                    click.echo("  kept the certificate that proves more", err=True)
     ascents.sort(key=lambda ascent: ascent.folder.label)
     _report(ascents, as_json)
+    if (passes or asked) < asked:
+        click.echo(f"note: {passes} passes prove less than the {asked} that a release asks for", err=True)
     if any(ascent.failed for ascent in ascents):
         return ExitCode.FINDINGS
     required = [result for a in ascents for result in a.rungs if require and result.rung == require]
