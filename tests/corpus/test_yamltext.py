@@ -181,8 +181,11 @@ def _same(one: Any, other: Any) -> bool:
 @example("1.")
 @example(".")
 @example("._")
+@example("08_")
 def test_a_plain_scalar_without_finding_is_read_as_ruamel_reads_it(text: str) -> None:
     value, dispute = resolve_plain(text.strip())
+    if dispute is None and isinstance(value, str) and "_" in value and value[0] in "+-.0123456789":
+        return  # ruamel takes underscores as part of numbers, which the 1.2 core schema does not know
     if dispute is None and text.strip() and not text.strip().startswith(("- ", ": ")):
         try:
             expected = YAML(typ="safe").load(f"a: {text.strip()}")
