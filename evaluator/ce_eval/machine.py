@@ -203,6 +203,18 @@ def _wheel_toolkits() -> list[Path]:
     return sorted((path for root in packages for path in root.glob("cu*/bin")), reverse=True)
 
 
+def wheel_libraries() -> Path | None:
+    """The library folder of a CUDA toolkit installed as Python packages, where its nvcc is the one in use.
+
+    Such an nvcc finds its headers and tools, but not the libraries it links by default.
+    """
+    nvcc = find_nvcc()
+    root = Path(nvcc).resolve().parents[1] if nvcc else None
+    if root is None or root.parent.name != "nvidia" or not (root / "lib" / "libcudart_static.a").is_file():
+        return None
+    return root / "lib"
+
+
 @functools.cache
 def toolkit_version(nvcc: str) -> str | None:
     """ "major.minor" of an nvcc, or None where it does not say."""

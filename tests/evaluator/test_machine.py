@@ -180,3 +180,18 @@ def test_every_tool_is_found_with_its_version_or_missing_with_a_hint(
 def test_the_driver_version_is_a_version_or_nothing() -> None:
     version = machine.driver_version()
     assert version is None or re.fullmatch(r"\d+\.\d+(\.\d+)?", version)
+
+
+def test_a_toolkit_from_wheels_is_told_where_its_libraries_are(tmp_path, monkeypatch):
+    from ce_eval.sandbox.base import allowed_environment
+
+    root = tmp_path / "nvidia" / "cu13"
+    for name in ("bin/nvcc", "lib/libcudart_static.a"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).touch()
+    (root / "bin/nvcc").chmod(0o755)
+    monkeypatch.setenv("CUDA_HOME", str(root))
+    monkeypatch.setenv("LIBRARY_PATH", "/elsewhere")
+    assert allowed_environment()["LIBRARY_PATH"] == f"/elsewhere:{root / 'lib'}"
+    (root / "lib/libcudart_static.a").unlink()
+    assert allowed_environment()["LIBRARY_PATH"] == "/elsewhere"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from ce_eval.machine import Gpu
+from ce_eval.machine import Gpu, wheel_libraries
 from ce_eval.sandbox.supervise import Cancel, Completed, Limits
 from ce_schema.errors import InputError, did_you_mean
 
@@ -119,8 +119,12 @@ def _process_flag() -> str:
 
 
 def allowed_environment() -> dict[str, str]:
-    """The variables of this process that commands may see."""
-    return {"LANG": "C.UTF-8", **{name: os.environ[name] for name in _PASSED_ON if name in os.environ}}
+    """The variables of this process that commands may see, and the libraries of a toolkit from wheels."""
+    passed_on = {"LANG": "C.UTF-8", **{name: os.environ[name] for name in _PASSED_ON if name in os.environ}}
+    if libraries := wheel_libraries():
+        for name in ("LIBRARY_PATH", "LD_LIBRARY_PATH"):
+            passed_on[name] = ":".join(filter(None, (passed_on.get(name), str(libraries))))
+    return passed_on
 
 
 def gpu_environment(job: Job) -> dict[str, str]:
