@@ -168,6 +168,9 @@ def load_folder(path: Path, label: str | None = None) -> ProblemFolder:
     diag = Diagnostics()
     document = None
     spec_path, spec_label = path / SPEC_FILE, f"{label}/{SPEC_FILE}"
+    if path.is_symlink():
+        diag.error("files.link", "the problem is a symbolic link", Location(label), "copy the folder here")
+        return ProblemFolder(path, label, None, defects=tuple(diag.items))
     if spec_path.is_symlink():
         diag.error("files.link", "the spec is a symbolic link", Location(spec_label), "copy the file here")
     elif spec_path.is_fifo():

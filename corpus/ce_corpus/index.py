@@ -16,7 +16,8 @@ def problem_folders(tree: Path) -> list[Path]:
     """Every folder below ``tree`` (itself included) that holds a problem, sorted by path.
 
     A spec makes a folder one, whatever stands in the spec's place; so do the folders of a problem without
-    one, lest a problem whose spec is lost be passed over in silence.
+    one, lest a problem whose spec is lost be passed over in silence. A link to a problem is among them, to be
+    refused when it is read; no other link is followed.
 
     Raises:
         InputError: a folder cannot be listed.
@@ -38,9 +39,13 @@ def _find(folder: Path) -> Iterator[Path]:
     if SPEC_FILE in entries or ("test" in folders and not folders.isdisjoint({"context", "solution"})):
         yield folder
         return
-    for name in folders:
-        if not name.startswith("."):
+    for name, entry in entries.items():
+        if name.startswith("."):
+            continue
+        if name in folders:
             yield from _find(folder / name)
+        elif entry.is_symlink() and (folder / name / SPEC_FILE).exists():
+            yield folder / name
 
 
 def short_label(path: Path) -> str:

@@ -49,3 +49,16 @@ def test_other_folders_are_no_problems(tmp_path: Path) -> None:
         (corpus / "problems" / path).mkdir(parents=True)
     assert problem_folders(corpus / "problems") == []
     assert problem_folders(corpus / "nowhere") == []
+
+
+def test_a_link_to_a_problem_is_found_and_refused(tmp_path):
+    corpus = write_corpus(tmp_path / "corpus")
+    real = write_problem(tmp_path / "elsewhere")
+    (corpus / "problems").mkdir()
+    link = corpus / "problems" / "numba-cuda-1"
+    link.symlink_to(real, target_is_directory=True)
+    (corpus / "problems" / "notes").symlink_to(tmp_path, target_is_directory=True)
+    assert problem_folders(corpus) == [link]
+    folder = load_folder(link)
+    assert [defect.rule for defect in folder.defects] == ["files.link"]
+    assert not folder.is_sound
