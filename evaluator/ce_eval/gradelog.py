@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -36,6 +36,8 @@ class GradeLog:
     def __init__(self, graded: Path) -> None:
         self.graded = graded
         self.partial = graded.with_name(f"{graded.name}.partial")
+        # Finished grades that the last run did not ask for, such as those of a wider selection.
+        self.previous = graded.with_name(f"{graded.name}.previous")
         self._lock = FileLock(graded.with_name(f".{graded.name}.lock"), timeout=0)
         self._journal: IO[bytes] | None = None
         self._places: dict[str, Place] = {}
@@ -49,11 +51,7 @@ class GradeLog:
                 "another run is grading into this file", where=str(self.graded), fix="wait for it to end"
             ) from None
         except OSError as error:
-            raise InputError(
-                f"grades cannot be written here: {error.strerror}",
-                where=str(self.graded),
-                fix="pass another --output-dir",
-            ) from None
+            raise _not_writable(self.graded, error) from None
         return self
 
     def __exit__(
@@ -71,7 +69,7 @@ class GradeLog:
         if not resume:
             self.partial.unlink(missing_ok=True)
         else:
-            for path in (self.graded, self.partial):
+            for path in (self.previous, self.graded, self.partial):
                 for key, outcome, place in _scan(path):
                     if outcome != Outcome.INFRASTRUCTURE_ERROR:
                         self._places[key] = place
@@ -79,11 +77,7 @@ class GradeLog:
         try:
             self._journal = self.partial.open("ab", buffering=0)
         except OSError as error:
-            raise InputError(
-                f"grades cannot be written here: {error.strerror}",
-                where=str(self.partial),
-                fix="pass another --output-dir",
-            ) from None
+            raise _not_writable(self.partial, error) from None
         return set(self._places)
 
     def append(self, grade: GradedSolution) -> None:
@@ -126,17 +120,16 @@ class GradeLog:
     def finish(self, keys: Iterable[str]) -> None:
         """Write the graded file, in the order of ``keys``, and drop the journal.
 
-        Where an earlier graded file holds grades that this one will not, such as those of a wider
-        selection, it is kept beside as ``<graded file>.previous``.
+        Finished grades that are not among ``keys`` go to `previous`, where a later run finds them.
         """
         keys = list(keys)
-        kept = set(keys)
-        lost = any(path == self.graded for key, (path, _, _) in self._places.items() if key not in kept)
+        others = self._places.keys() - set(keys)
         try:
-            if lost:
-                shutil.copyfile(self.graded, self.graded.with_name(f"{self.graded.name}.previous"))
-            with new_file(self.graded, overwrite=True) as stream:
-                stream.writelines(self.read(keys))
+            # Both are written before either takes its place, for each is read from what the other replaces.
+            with ExitStack() as files:
+                for path, chosen in ((self.previous, sorted(others)), (self.graded, keys)):
+                    if chosen or path == self.graded:
+                        files.enter_context(new_file(path, overwrite=True)).writelines(self.read(chosen))
         except OSError as error:
             raise JournalError(
                 f"the graded file could not be written: {error.strerror}",
@@ -147,6 +140,14 @@ class GradeLog:
             self._journal.close()
             self._journal = None
         self.partial.unlink(missing_ok=True)
+        if not others:
+            self.previous.unlink(missing_ok=True)
+
+
+def _not_writable(path: Path, error: OSError) -> InputError:
+    return InputError(
+        f"grades cannot be written here: {error.strerror}", where=str(path), fix="pass another --output-dir"
+    )
 
 
 def _scan(path: Path) -> Iterator[tuple[str, str, Place]]:

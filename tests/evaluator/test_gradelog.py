@@ -127,13 +127,17 @@ def test_a_foreign_graded_file_is_not_taken_for_ours(tmp_path):
         assert log.open(resume=True) == set()
 
 
-def test_grades_outside_of_a_narrower_run_are_kept_beside(tmp_path):
+def test_grades_outside_of_a_narrower_run_are_kept_and_found_by_a_wider_one(tmp_path):
     path = tmp_path / "m-graded-solutions.jsonl"
-    for keys in (["a", "b"], ["a"]):
+    graded = []
+    for keys in (["a", "b", "d"], ["a"], ["c", "a"], ["a", "b"], ["a", "b", "c", "d"]):
         with GradeLog(path) as log:
-            for key in sorted(set(keys) - log.open(resume=True)):
+            todo = sorted(set(keys) - log.open(resume=True))
+            for key in todo:
                 log.append(grade(key))
             log.finish(keys)
-    previous = tmp_path / "m-graded-solutions.jsonl.previous"
-    assert path.read_bytes().count(b"\n") == 1
-    assert previous.read_bytes().count(b"\n") == 2
+        graded.append(todo)
+        listed = [GradedSolution.model_validate_json(line).key for line in path.read_bytes().splitlines()]
+        assert listed == keys
+    assert graded == [["a", "b", "d"], [], ["c"], [], []]
+    assert not log.previous.exists()
