@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -13,6 +12,7 @@ from ce_author.rungs import RUNGS, Climb, Ground
 from ce_author.rungs.base import not_run
 from ce_corpus.certificates import CertificateState, certificate_state
 from ce_corpus.folder import ProblemFolder
+from ce_eval.engine import run_all
 from ce_eval.trial import MachineFailedError
 from ce_schema.certificate import Certificate, Machine, Rung, RungResult, RungStatus
 from ce_schema.version import __version__
@@ -52,17 +52,7 @@ def climb(folder: ProblemFolder, ground: Ground, upto: Rung) -> Ascent:
 
 def climb_all(folders: Sequence[ProblemFolder], ground: Ground, upto: Rung, workers: int) -> Iterator[Ascent]:
     """Climb with several problems at once; each ascent as it ends. An interrupt stops all jobs."""
-    pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="ce-author")
-    futures = [pool.submit(climb, folder, ground, upto) for folder in folders]
-    try:
-        for future in as_completed(futures):
-            yield future.result()
-    finally:
-        if any(not future.done() for future in futures):
-            for future in futures:
-                future.cancel()
-            ground.sandbox.cancel()
-        pool.shutdown(wait=True)
+    return run_all(lambda folder: climb(folder, ground, upto), folders, workers, ground.sandbox.cancel)
 
 
 def certify(ascent: Ascent, ground: Ground) -> Certificate:

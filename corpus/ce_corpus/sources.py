@@ -25,7 +25,6 @@ def load_problems(source: str | Path | None, release: str | None) -> list[AnyPro
     if not problems:
         of_release = f" of release {release}" if release else ""
         raise InputError(f"holds no problem{of_release}", where=str(source) if source else "the hub")
-    _refuse_doubles(problems, str(source))
     return problems
 
 
@@ -57,9 +56,13 @@ def _read_tree(path: Path, release: str | None) -> Iterator[AnyProblem]:
     folders = problem_folders(path)
     if not folders:
         raise InputError("holds no problem folder", where=str(path))
+    seen: set[str] = set()
     for folder in load_folders(folders):
         problem = folder.packed
         if release is None or release in problem.metadata.releases:
+            if problem.task_id in seen:
+                raise InputError(f"holds the task {problem.task_id} twice", where=str(path))
+            seen.add(problem.task_id)
             yield problem
 
 
@@ -82,11 +85,3 @@ _READERS: dict[str, Callable[[Path], Iterator[AnyProblem]]] = {
     ".tar.gz": _read_pack,
     ".jsonl": _read_jsonl,
 }
-
-
-def _refuse_doubles(problems: list[AnyProblem], where: str) -> None:
-    seen: set[str] = set()
-    for problem in problems:
-        if problem.task_id in seen:
-            raise InputError(f"holds the task {problem.task_id} twice", where=where)
-        seen.add(problem.task_id)

@@ -41,7 +41,6 @@ class PackPlan:
     """
 
     path: Path
-    name: str
     problems: dict[str, AnyProblem]
     samples: Counter[str]
     unknown: Counter[str]
@@ -146,7 +145,6 @@ def plan_packs(
         plans.append(
             PackPlan(
                 path=path,
-                name=path.name,
                 problems=asked,
                 samples=Counter({task: n for task, n in counted.items() if task in asked}),
                 unknown=Counter({task: n for task, n in counted.items() if task not in by_id}),

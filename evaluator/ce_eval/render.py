@@ -71,10 +71,10 @@ class LiveProgress(Progress):
                 f"{len(plan.missing)} problems have no solution and count as failed"
                 " (as skipped, where this machine cannot run them)"
             )
-        click.echo(f"{plan.name}: {'; '.join(notes)}", err=True)
+        click.echo(f"{plan.path.name}: {'; '.join(notes)}", err=True)
         if self._bar is not None:
             self._passed = 0
-            self._task = self._bar.add_task(plan.name, total=plan.total, completed=reused, passed=0)
+            self._task = self._bar.add_task(plan.path.name, total=plan.total, completed=reused, passed=0)
 
     def grade(self, grade: GradedSolution) -> None:
         """Move on by one."""

@@ -6,16 +6,16 @@ import json
 import os
 import secrets
 import socket
-from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ce_eval.config import EvaluateConfig
-from ce_eval.engine import run_items
+from ce_eval.engine import run_all
 from ce_eval.gradelog import GradeLog
 from ce_eval.machine import Machine, probe
-from ce_eval.pipeline import PipelineContext
+from ce_eval.pipeline import PipelineContext, grade
 from ce_eval.plan import PackPlan, check_samples, find_packs, graded_path, plan_packs
 from ce_eval.sandbox import open_sandbox
 from ce_eval.sandbox.base import Sandbox
@@ -36,9 +36,6 @@ class PackResult:
     pack: Path
     graded: Path
     summary: Summary
-    reused: int
-    unknown: Counter[str]
-    missing: list[str]
 
 
 class Progress:
@@ -92,17 +89,16 @@ def _grade_pack(
     with GradeLog(graded_path(plan.path, config.output_dir)) as log:
         finished = log.open(resume=config.resume)
         keys = [item.key for item in plan.items()]
-        reused = len(finished.intersection(keys))
-        progress.pack(plan, reused)
+        progress.pack(plan, len(finished.intersection(keys)))
         summary = summarise(map(GradedSolution.model_validate_json, log.read(keys)), config.k)
         todo = (item for item in plan.items() if item.key not in finished)
         workers = config.workers or max(MIN_WORKERS, len(os.sched_getaffinity(0)))
-        for graded in run_items(todo, context, workers, context.sandbox.cancel):
+        for graded in run_all(partial(grade, context=context), todo, workers, context.sandbox.cancel):
             log.append(graded)
             summary.add(graded)
             progress.grade(graded)
         log.finish(keys)
-        return PackResult(plan.path, log.graded, summary, reused, plan.unknown, plan.missing)
+        return PackResult(plan.path, log.graded, summary)
 
 
 def _environment(sandbox: Sandbox, machine: Machine) -> Environment:

@@ -108,3 +108,12 @@ def test_a_hub_out_of_reach_and_a_missing_client_say_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(MachineLacksError, match="extra 'hub'"):
         load_problems(None, "2026-2")
+
+
+def test_a_task_that_stands_in_two_folders_is_refused(tmp_path):
+    corpus = write_corpus(tmp_path)
+    write_problem(corpus, "numba-cuda/1")
+    twin = write_problem(corpus, "numba-cuda/2") / "problem-spec.yaml"
+    twin.write_text(twin.read_text().replace("numba-cuda/2", "numba-cuda/1"))
+    with pytest.raises(InputError, match="numba-cuda/1 twice"):
+        load_problems(corpus, None)

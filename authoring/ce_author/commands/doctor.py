@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-import tempfile
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -96,26 +94,22 @@ def _tools() -> list[Finding]:
 def _sandboxes() -> list[Finding]:
     """Opens each sandbox and runs `true` in it: being installed is not yet working."""
     from ce_eval.sandbox import SANDBOXES, Job, open_sandbox
+    from ce_eval.sandbox.scratch import ScratchFolder
     from ce_schema.errors import MachineLacksError
 
     found = []
-    for mode in SANDBOXES:
-        folder = Path(tempfile.mkdtemp(prefix="ce-doctor-"))
-        try:
-            sandbox = open_sandbox(mode)
-            done = sandbox.run(Job("true", folder))
-            sandbox.close()
-            works = done.ok
-            what = (
-                f"works, {done.wall_seconds * 1000:.0f} ms a run"
-                if works
-                else (done.spawn_error or done.output)
-            )
-            found.append(Finding(f"--mode {mode}", works, what, "run, validate"))
-        except MachineLacksError as error:
-            found.append(Finding(f"--mode {mode}", False, error.what, "run, validate", error.fix))
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+    with closing(ScratchFolder("ce-doctor-")) as scratch:
+        for mode in SANDBOXES:
+            name = f"--mode {mode}"
+            try:
+                with closing(open_sandbox(mode)) as sandbox:
+                    done = sandbox.run(Job("true", scratch.path))
+            except MachineLacksError as error:
+                found.append(Finding(name, False, error.what, "run, validate", error.fix))
+                continue
+            cost = f"works, {done.wall_seconds * 1000:.0f} ms a run"
+            what = cost if done.ok else (done.spawn_error or done.output)
+            found.append(Finding(name, done.ok, what, "run, validate"))
     return found
 
 
