@@ -6,9 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ce_schema.datapack import AnyProblem, AnySolution
-from ce_schema.problem import CudaCppProblem, CudaPythonProblem, Metadata, SourceReferences
-from ce_schema.solution import FileSolution, PatchSolution, SourceFile
+from ce_schema.problem import CudaCppProblem, CudaPythonProblem, Metadata, Problem, SourceReferences
+from ce_schema.solution import FileSolution, PatchSolution, Solution, SourceFile
 from ce_schema.timing import CustomTiming, GpuTiming, KernelsTiming, ProcessTiming, RegionTiming
 
 PUBLIC_GROUPS = [
@@ -79,7 +78,7 @@ def metadata(extra: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[Meta
 
 def solutions(
     task_ids: st.SearchStrategy[str] = TASK_IDS, *, extra: bool = True
-) -> st.SearchStrategy[AnySolution]:
+) -> st.SearchStrategy[Solution]:
     """Solutions of both types, by default with keys of their makers."""
     more = (
         st.dictionaries(WORD.map(lambda word: f"x-{word}"), JSON_VALUES, max_size=2) if extra else st.just({})
@@ -90,7 +89,7 @@ def solutions(
     )
 
 
-def problems(task_ids: st.SearchStrategy[str] = TASK_IDS) -> st.SearchStrategy[AnyProblem]:
+def problems(task_ids: st.SearchStrategy[str] = TASK_IDS) -> st.SearchStrategy[Problem]:
     """Problems of both types with every field of the public format, and keys of ours in the metadata."""
     fields = st.fixed_dictionaries(
         {

@@ -8,7 +8,7 @@ from typing import Any
 
 from ce_schema.datapack import write_problem_pack, write_solution_pack
 from ce_schema.problem import CudaPythonProblem, Metadata
-from ce_schema.solution import FileSolution, PatchSolution, SourceFile
+from ce_schema.solution import FileSolution, Solution, SourceFile
 
 CREATED_AT = "2026-01-01T00:00:00+00:00"
 
@@ -94,7 +94,7 @@ def problem_pack(folder: Path, problems: Sequence[CudaPythonProblem], release: s
 
 def solution_pack(
     folder: Path,
-    solutions: Sequence[FileSolution | PatchSolution],
+    solutions: Sequence[Solution],
     name: str = "model",
     groups: Sequence[str] | None = ("numba-cuda",),
     task_ids: Sequence[str] | None = None,

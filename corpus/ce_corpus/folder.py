@@ -17,8 +17,8 @@ from ce_schema.paths import path_defect
 from ce_schema.spec import SPEC_FILE
 
 if TYPE_CHECKING:
-    from ce_schema.problem import CudaCppProblem, CudaPythonProblem
-    from ce_schema.solution import FileSolution, PatchSolution, SourceFile
+    from ce_schema.problem import Problem
+    from ce_schema.solution import Solution, SourceFile
     from ce_schema.spec import ProblemSpec
 
 PARTS = ("context", "test", "solution", "baseline")
@@ -98,7 +98,7 @@ class ProblemFolder:
         return self.spec
 
     @cached_property
-    def problem(self) -> CudaCppProblem | CudaPythonProblem:
+    def problem(self) -> Problem:
         """The problem as the public folder loader reads it: no baseline inside.
 
         Raises:
@@ -133,12 +133,12 @@ class ProblemFolder:
         )
 
     @cached_property
-    def reference(self) -> FileSolution | PatchSolution | None:
+    def reference(self) -> Solution | None:
         """The author's own solution, or None when the folder has none."""
         return _as_solution(self.require_spec().task_id, self.solution)
 
     @cached_property
-    def packed(self) -> CudaCppProblem | CudaPythonProblem:
+    def packed(self) -> Problem:
         """The problem as a release holds it, with what speedups are measured against.
 
         That is ``baseline/`` where it exists, and then the reference travels as
@@ -185,7 +185,7 @@ def load_folder(path: Path, label: str | None = None) -> ProblemFolder:
     return ProblemFolder(path, label, document, **parts, defects=tuple(diag.items))
 
 
-def read_solution(folder: Path, task_id: str) -> FileSolution | PatchSolution:
+def read_solution(folder: Path, task_id: str) -> Solution:
     """The solution whose files lie in ``folder``.
 
     Raises:
@@ -249,7 +249,7 @@ def _walk(folder: str, prefix: str, label: str, diag: Diagnostics) -> Iterator[t
             diag.error("files.special", "is neither a file nor a folder", place, "remove it")
 
 
-def _as_solution(task_id: str, files: tuple[SourceFile, ...]) -> FileSolution | PatchSolution | None:
+def _as_solution(task_id: str, files: tuple[SourceFile, ...]) -> Solution | None:
     """A folder that holds one patch is a patch solution; any other is taken as whole files."""
     from ce_schema.solution import FileSolution, PatchSolution
 

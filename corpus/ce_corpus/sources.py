@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ce_corpus.index import load_folders, problem_folders
-from ce_schema.datapack import AnyProblem
 from ce_schema.errors import InputError
+from ce_schema.problem import Problem
 
 
-def load_problems(source: str | Path | None, release: str | None) -> list[AnyProblem]:
+def load_problems(source: str | Path | None, release: str | None) -> list[Problem]:
     """The problems of ``source``, in its order.
 
     Args:
@@ -28,7 +28,7 @@ def load_problems(source: str | Path | None, release: str | None) -> list[AnyPro
     return problems
 
 
-def _open(source: str | Path | None, release: str | None) -> Iterator[AnyProblem]:
+def _open(source: str | Path | None, release: str | None) -> Iterator[Problem]:
     if source is None:
         from ce_corpus.hub import fetch_release
 
@@ -52,7 +52,7 @@ def _open(source: str | Path | None, release: str | None) -> Iterator[AnyProblem
     )
 
 
-def _read_tree(path: Path, release: str | None) -> Iterator[AnyProblem]:
+def _read_tree(path: Path, release: str | None) -> Iterator[Problem]:
     folders = problem_folders(path)
     if not folders:
         raise InputError("holds no problem folder", where=str(path))
@@ -66,7 +66,7 @@ def _read_tree(path: Path, release: str | None) -> Iterator[AnyProblem]:
             yield problem
 
 
-def _read_pack(path: Path) -> Iterator[AnyProblem]:
+def _read_pack(path: Path) -> Iterator[Problem]:
     from ce_schema.datapack import open_problem_pack
 
     with open_problem_pack(path) as pack:
@@ -74,14 +74,14 @@ def _read_pack(path: Path) -> Iterator[AnyProblem]:
             yield record.item
 
 
-def _read_jsonl(path: Path) -> Iterator[AnyProblem]:
+def _read_jsonl(path: Path) -> Iterator[Problem]:
     from ce_schema.datapack import read_jsonl
 
     for record in read_jsonl(path, "problems"):
         yield record.item
 
 
-_READERS: dict[str, Callable[[Path], Iterator[AnyProblem]]] = {
+_READERS: dict[str, Callable[[Path], Iterator[Problem]]] = {
     ".tar.gz": _read_pack,
     ".jsonl": _read_jsonl,
 }

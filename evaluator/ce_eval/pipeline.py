@@ -12,8 +12,8 @@ from ce_eval.sandbox.base import Sandbox
 from ce_eval.source_refs import check_source_references
 from ce_eval.trial import MachineFailedError, StageRun, Trial
 from ce_eval.workspace import InvalidSolutionError, Workspace, arrange
-from ce_schema.datapack import AnyProblem
 from ce_schema.grade import Environment, Evidence, GradedSolution, Outcome, StageName, StageResult
+from ce_schema.problem import Problem
 from ce_schema.solution import FileSolution, SourceFile
 
 
@@ -99,7 +99,7 @@ def _judge(item: WorkItem, context: PipelineContext) -> _Verdict:
     )
 
 
-def missing_references(problem: AnyProblem, workspace: Workspace) -> str | None:
+def missing_references(problem: Problem, workspace: Workspace) -> str | None:
     """Which required names the candidate's files lack, in words, or None."""
     if problem.source_references is None:
         return None

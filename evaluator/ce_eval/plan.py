@@ -8,10 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ce_schema.datapack import AnyProblem, AnySolution, open_solution_pack
+from ce_schema.datapack import open_solution_pack
 from ce_schema.errors import InputError
 from ce_schema.groups import GroupFilter
 from ce_schema.lines import encode_line
+from ce_schema.problem import Problem
+from ce_schema.solution import Solution
 from ce_schema.soundness import problem_defects
 
 PACK_SUFFIX = "-solutions.tar.gz"
@@ -25,8 +27,8 @@ class WorkItem:
     ``key`` is a hash of all that decides the grade: equal keys, equal work.
     """
 
-    problem: AnyProblem
-    solution: AnySolution | None
+    problem: Problem
+    solution: Solution | None
     sample: int
     key: str
 
@@ -41,7 +43,7 @@ class PackPlan:
     """
 
     path: Path
-    problems: dict[str, AnyProblem]
+    problems: dict[str, Problem]
     samples: Counter[str]
     unknown: Counter[str]
     outside: Counter[str]
@@ -76,7 +78,7 @@ class PackPlan:
                 problem = self.problems[task_id]
                 yield WorkItem(problem, None, 0, self._key(problem, 0, b""))
 
-    def _key(self, problem: AnyProblem, sample: int, solution_line: bytes) -> str:
+    def _key(self, problem: Problem, sample: int, solution_line: bytes) -> str:
         digest = self._digests.get(problem.task_id)
         if digest is None:
             digest = hashlib.sha256(encode_line(problem)).digest()
@@ -109,7 +111,7 @@ def graded_path(pack: Path, output_dir: Path) -> Path:
 
 def plan_packs(
     packs: Sequence[Path],
-    problems: Sequence[AnyProblem],
+    problems: Sequence[Problem],
     chosen: GroupFilter,
     *,
     skip_missing: bool,
@@ -164,7 +166,7 @@ def plan_packs(
     return plans
 
 
-def _refuse_defective(problems: Iterable[AnyProblem]) -> None:
+def _refuse_defective(problems: Iterable[Problem]) -> None:
     """A problem's own defects would come out as failures, or passes, of the model.
 
     Raises:

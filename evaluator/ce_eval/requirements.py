@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ce_eval.machine import Gpu, Machine
-from ce_schema.problem import CudaCppProblem, CudaPythonProblem
+from ce_schema.problem import Problem
 
 
 def version_tuple(text: str) -> tuple[int, ...]:
@@ -11,7 +11,7 @@ def version_tuple(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split("."))
 
 
-def toolkit_reason(problem: CudaCppProblem | CudaPythonProblem, machine: Machine) -> str | None:
+def toolkit_reason(problem: Problem, machine: Machine) -> str | None:
     """Why ``machine`` cannot build ``problem``, or None when it can."""
     wanted = problem.min_cuda_toolkit
     if wanted is None and "nvcc" not in (problem.build_command or "").split():
@@ -23,7 +23,7 @@ def toolkit_reason(problem: CudaCppProblem | CudaPythonProblem, machine: Machine
     return None
 
 
-def skip_reason(problem: CudaCppProblem | CudaPythonProblem, machine: Machine) -> str | None:
+def skip_reason(problem: Problem, machine: Machine) -> str | None:
     """Why ``machine`` cannot run ``problem``, or None when it can."""
     if reason := toolkit_reason(problem, machine):
         return reason
@@ -41,7 +41,7 @@ def skip_reason(problem: CudaCppProblem | CudaPythonProblem, machine: Machine) -
     return f"needs a datacenter GPU; {best.name} is none"
 
 
-def fitting_gpus(problem: CudaCppProblem | CudaPythonProblem, machine: Machine) -> tuple[Gpu, ...]:
+def fitting_gpus(problem: Problem, machine: Machine) -> tuple[Gpu, ...]:
     """The GPUs of ``machine`` that ``problem`` may be tested on."""
     capability = problem.compute_capability
     return tuple(

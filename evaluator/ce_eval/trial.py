@@ -17,7 +17,7 @@ from ce_eval.sandbox.base import Completed, Job, Limits, Sandbox
 from ce_eval.sandbox.removal import remove_tree
 from ce_eval.workspace import Workspace, write_files
 from ce_schema.grade import Outcome, StageName, StageResult
-from ce_schema.problem import CudaCppProblem, CudaPythonProblem
+from ce_schema.problem import Problem
 
 DEFAULT_TIMEOUT_SECONDS = 60.0
 
@@ -42,7 +42,7 @@ class Trial:
 
     def __init__(
         self,
-        problem: CudaCppProblem | CudaPythonProblem,
+        problem: Problem,
         workspace: Workspace,
         sandbox: Sandbox,
         scratch: Path,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ce_eval.parsing import CPP_HEADERS
 from ce_schema.paths import path_defect
-from ce_schema.problem import CudaCppProblem, CudaPythonProblem
-from ce_schema.solution import FileSolution, PatchSolution, SourceFile
+from ce_schema.problem import Problem
+from ce_schema.solution import PatchSolution, Solution, SourceFile
 
 MAX_SOLUTION_BYTES = 32 << 20
 
@@ -30,7 +30,7 @@ class Workspace:
     notes: list[dict[str, object]] = field(default_factory=list)
 
 
-def arrange(problem: CudaCppProblem | CudaPythonProblem, solution: FileSolution | PatchSolution) -> Workspace:
+def arrange(problem: Problem, solution: Solution) -> Workspace:
     """Decide which files a workspace holds.
 
     The interface is the author's: a replaced file of it is put back and noted. The context files that
@@ -63,7 +63,7 @@ def arrange(problem: CudaCppProblem | CudaPythonProblem, solution: FileSolution 
     return Workspace(author, kept, notes)
 
 
-def _is_interface(problem: CudaCppProblem | CudaPythonProblem, path: str) -> bool:
+def _is_interface(problem: Problem, path: str) -> bool:
     """Whether a context file is the author's alone."""
     editable = problem.metadata.extra("editable")
     return path not in editable if isinstance(editable, list) else path.endswith(CPP_HEADERS)
@@ -77,9 +77,7 @@ def write_files(root: Path, files: dict[str, str]) -> None:
         (root / path).write_bytes(content.encode())
 
 
-def _candidate_files(
-    problem: CudaCppProblem | CudaPythonProblem, solution: FileSolution | PatchSolution
-) -> dict[str, str]:
+def _candidate_files(problem: Problem, solution: Solution) -> dict[str, str]:
     if isinstance(solution, PatchSolution):
         return _patched(problem, solution)
     if not solution.files:
@@ -95,7 +93,7 @@ def _candidate_files(
     return files
 
 
-def _patched(problem: CudaCppProblem | CudaPythonProblem, solution: PatchSolution) -> dict[str, str]:
+def _patched(problem: Problem, solution: PatchSolution) -> dict[str, str]:
     from ce_corpus.patches import PatchError, apply_patch
 
     before = {file.path: file.content for file in problem.context_files}

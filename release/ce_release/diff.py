@@ -13,7 +13,7 @@ from ce_corpus.manifests import natural_sorted
 from ce_release.packs import PackedTask, line_behaviour, line_reference
 from ce_schema.behaviour import behaviour_facts
 from ce_schema.lines import line_md5
-from ce_schema.packlines import AnyProblem
+from ce_schema.problem import Problem
 
 
 class Kind(StrEnum):
@@ -119,7 +119,7 @@ def _other_bytes(before: bytes, after: bytes, kind: Kind) -> FieldChange:
     return FieldChange("order or spelling", kind, None, None)
 
 
-def field_changes(before: AnyProblem, after: AnyProblem) -> Iterator[FieldChange]:
+def field_changes(before: Problem, after: Problem) -> Iterator[FieldChange]:
     """Every field in which two versions of a problem differ, those that decide a grade first."""
     facts = [behaviour_facts(problem, line_reference(problem)) for problem in (before, after)]
     if all(side["reference"] == side["baseline"] for side in facts):
@@ -155,7 +155,7 @@ def _files(name: str, files: Sequence[tuple[str, str]]) -> dict[str, str]:
     return {f"{name}/{path}": content for path, content in files}
 
 
-def _inert(problem: AnyProblem) -> dict[str, Any]:
+def _inert(problem: Problem) -> dict[str, Any]:
     """What is on the line beside the facts: all keys of it that no fact came from."""
     facts = behaviour_facts(problem, None)
     content = problem.model_dump(mode="json")

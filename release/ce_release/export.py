@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from ce_schema.errors import InputError, did_you_mean
 from ce_schema.groups import groups, published_groups
 from ce_schema.lines import encode_line
-from ce_schema.packlines import AnyProblem, Record
+from ce_schema.packlines import Record
+from ce_schema.problem import Problem
 
 # The release names that the public evaluator 2026.2 knows.
 PUBLIC_RELEASES = ("internal", "2025-1", "2025-2", "2025-3", "2026-1", "2026-2")
@@ -43,7 +44,7 @@ def public_release(own: str, wanted: str | None) -> str:
     )
 
 
-def export_records(records: Iterable[Record[AnyProblem]]) -> Exported:
+def export_records(records: Iterable[Record[Problem]]) -> Exported:
     """Choose and adapt the lines; those that need no change keep their very bytes."""
     lines: list[bytes] = []
     left_out: dict[str, str] = {}

@@ -14,8 +14,9 @@ from pathlib import Path
 from ce_schema.behaviour import behaviour_sha256
 from ce_schema.datapack import open_problem_pack
 from ce_schema.errors import InputError
-from ce_schema.packlines import AnyProblem, ProblemPackMetadata
-from ce_schema.solution import FileSolution, PatchSolution
+from ce_schema.packlines import ProblemPackMetadata
+from ce_schema.problem import Problem
+from ce_schema.solution import Solution
 
 _BLOCK_BYTES = 1 << 20
 
@@ -25,7 +26,7 @@ class PackedTask:
     """A line of a pack: its very bytes and what it holds."""
 
     raw: bytes
-    problem: AnyProblem
+    problem: Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
         raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from None
 
 
-def line_reference(problem: AnyProblem) -> FileSolution | PatchSolution | None:
+def line_reference(problem: Problem) -> Solution | None:
     """The reference of a packed problem: ``metadata.reference_solution``, else its baseline."""
     from pydantic import ValidationError
 
@@ -98,6 +99,6 @@ def line_reference(problem: AnyProblem) -> FileSolution | PatchSolution | None:
         return None
 
 
-def line_behaviour(problem: AnyProblem) -> str:
+def line_behaviour(problem: Problem) -> str:
     """The behaviour hash of a packed problem, the same as of the folder it was cut from."""
     return behaviour_sha256(problem, line_reference(problem))

@@ -12,7 +12,7 @@ from ce_release.packs import PackedTask, line_reference
 from ce_release.policy import Lack
 from ce_schema.behaviour import behaviour_facts
 from ce_schema.lines import problem_adapter
-from ce_schema.packlines import AnyProblem
+from ce_schema.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +84,11 @@ def reason_lacks(changed: Iterable[str], reasons: Mapping[str, str]) -> list[Lac
     ]
 
 
-def _same(old: AnyProblem, new: AnyProblem) -> bool:
+def _same(old: Problem, new: Problem) -> bool:
     return _content(old) == _content(new)
 
 
-def _content(problem: AnyProblem) -> dict[str, Any]:
+def _content(problem: Problem) -> dict[str, Any]:
     """All that a line says, in one spelling; which releases hold the problem is not about the problem."""
     content = problem.model_dump(mode="json")
     del content["metadata"]["releases"]
@@ -106,7 +106,7 @@ def _content(problem: AnyProblem) -> dict[str, Any]:
     return content
 
 
-def _renames(gone: Mapping[str, AnyProblem], new: Mapping[str, bytes]) -> dict[str, str]:
+def _renames(gone: Mapping[str, Problem], new: Mapping[str, bytes]) -> dict[str, str]:
     """Tasks that came back under another id with all else as it was."""
     if not gone or not new:
         return {}
@@ -123,7 +123,7 @@ def _renames(gone: Mapping[str, AnyProblem], new: Mapping[str, bytes]) -> dict[s
     return found
 
 
-def _nameless(problem: AnyProblem) -> dict[str, Any]:
+def _nameless(problem: Problem) -> dict[str, Any]:
     facts = behaviour_facts(problem, line_reference(problem))
     del facts["task_id"]
     return facts

@@ -12,8 +12,9 @@ from ce_schema.datapack import ProblemPack, open_pack, verify_pack
 from ce_schema.diagnostics import Diagnostic, Diagnostics, Location, Severity
 from ce_schema.groups import groups
 from ce_schema.lines import line_md5
-from ce_schema.packlines import LINES_FILE, AnyProblem, ProblemPackMetadata, Record
+from ce_schema.packlines import LINES_FILE, ProblemPackMetadata, Record
 from ce_schema.paths import path_defect
+from ce_schema.problem import Problem
 from ce_schema.solution import FileSolution
 from ce_schema.soundness import path_clashes, setting_defects
 
@@ -108,7 +109,7 @@ def _differences(revision: Revision, frozen: dict[str, tuple[str, str]]) -> Iter
             yield task_id, f"differs from revision {revision.revision}, {what}"
 
 
-def _identity(record: Record[AnyProblem]) -> tuple[str, str]:
+def _identity(record: Record[Problem]) -> tuple[str, str]:
     return line_md5(record.raw), line_behaviour(record.item)
 
 
@@ -132,7 +133,7 @@ def _check_name(path: Path, metadata: ProblemPackMetadata, diag: Diagnostics) ->
         diag.error("release-name", message, place)
 
 
-def _check_problem(problem: AnyProblem, release: str, place: Location, diag: Diagnostics) -> None:
+def _check_problem(problem: Problem, release: str, place: Location, diag: Diagnostics) -> None:
     task = f"task {shown(problem.task_id)}"
     if release not in problem.metadata.releases:
         diag.warning("membership", f"{task} does not list release {release}", place)
@@ -156,7 +157,7 @@ def _check_problem(problem: AnyProblem, release: str, place: Location, diag: Dia
             diag.error("files", f"{task}: {name} replaces the test file {ascii(file)[:200]}", place)
 
 
-def _solutions(problem: AnyProblem) -> Iterator[tuple[str, FileSolution]]:
+def _solutions(problem: Problem) -> Iterator[tuple[str, FileSolution]]:
     """The solutions given as files that travel with a problem, and under which key."""
     baseline, reference = problem.baseline_solution, line_reference(problem)
     if isinstance(baseline, FileSolution):

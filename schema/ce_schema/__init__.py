@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from ce_schema.behaviour import behaviour_sha256
     from ce_schema.certificate import Certificate, Machine, Rung, RungResult, RungStatus
     from ce_schema.datapack import (
-        AnyProblem,
-        AnySolution,
         PackError,
         PackMetadata,
         ProblemPack,
@@ -44,8 +42,6 @@ _HOME = {
     "behaviour": ["behaviour_sha256"],
     "certificate": ["Certificate", "Machine", "Rung", "RungResult", "RungStatus"],
     "datapack": [
-        "AnyProblem",
-        "AnySolution",
         "PackError",
         "PackMetadata",
         "ProblemPack",
@@ -74,8 +70,6 @@ _HOME = {
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
-    "AnyProblem",
-    "AnySolution",
     "CeError",
     "Certificate",
     "CudaCppProblem",

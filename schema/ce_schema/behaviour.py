@@ -6,8 +6,8 @@ import hashlib
 import json
 from typing import Any
 
-from ce_schema.problem import CudaCppProblem, CudaPythonProblem
-from ce_schema.solution import FileSolution, PatchSolution
+from ce_schema.problem import Problem
+from ce_schema.solution import PatchSolution, Solution
 
 # Classification and membership; editing these must not ask for another run on a GPU.
 _INERT_METADATA = frozenset(
@@ -16,9 +16,7 @@ _INERT_METADATA = frozenset(
 _INERT_FIELDS = frozenset({"schema_version", "date", "group", "metadata", "baseline_solution"})
 
 
-def behaviour_facts(
-    problem: CudaCppProblem | CudaPythonProblem, reference: FileSolution | PatchSolution | None
-) -> dict[str, Any]:
+def behaviour_facts(problem: Problem, reference: Solution | None) -> dict[str, Any]:
     """Everything of a problem that affects how a solution is graded, as plain data.
 
     Release membership, tags, difficulty and the like are left out; prompt, files, commands, limits,
@@ -34,16 +32,14 @@ def behaviour_facts(
     return facts
 
 
-def behaviour_sha256(
-    problem: CudaCppProblem | CudaPythonProblem, reference: FileSolution | PatchSolution | None
-) -> str:
+def behaviour_sha256(problem: Problem, reference: Solution | None) -> str:
     """SHA-256, in hex, over the `behaviour_facts` of a problem."""
     facts = behaviour_facts(problem, reference)
     canonical = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def _solution_facts(solution: FileSolution | PatchSolution | None) -> object:
+def _solution_facts(solution: Solution | None) -> object:
     if solution is None:
         return None
     if isinstance(solution, PatchSolution):

@@ -22,8 +22,6 @@ from ce_schema.jsonl import MAX_LINE_BYTES, LineError, parse_document
 from ce_schema.packlines import (
     LINES_FILE,
     METADATA_FILE,
-    AnyProblem,
-    AnySolution,
     Kind,
     LineReader,
     PackMetadata,
@@ -34,14 +32,14 @@ from ce_schema.packlines import (
 )
 from ce_schema.packwriter import WrittenPack, write_problem_pack, write_solution_pack
 from ce_schema.paths import is_task_id, path_defect
+from ce_schema.problem import Problem
+from ce_schema.solution import Solution
 from ce_schema.tarstream import MAX_ARCHIVE_BYTES, GzipStream, PackError, TarStream
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 __all__ = [
-    "AnyProblem",
-    "AnySolution",
     "PackError",
     "PackMetadata",
     "ProblemPack",
@@ -84,7 +82,7 @@ class _Source:
         return f"{self.path}!{name}"
 
 
-class _Pack[Item: (AnyProblem, AnySolution), Meta: PackMetadata]:
+class _Pack[Item: (Problem, Solution), Meta: PackMetadata]:
     """An open pack: a context manager, and an iterable that starts at the first line each time."""
 
     kind: Kind
@@ -130,13 +128,13 @@ class _Pack[Item: (AnyProblem, AnySolution), Meta: PackMetadata]:
                 yield from reader.records(tar.chunks())
 
 
-class ProblemPack(_Pack[AnyProblem, ProblemPackMetadata]):
+class ProblemPack(_Pack[Problem, ProblemPackMetadata]):
     """An open pack of problems. Iterating yields a :class:`Record` a line."""
 
     kind: Literal["problems"] = "problems"
 
 
-class SolutionPack(_Pack[AnySolution, SolutionPackMetadata]):
+class SolutionPack(_Pack[Solution, SolutionPackMetadata]):
     """An open pack of solutions. Iterating yields a :class:`Record` a line."""
 
     kind: Literal["solutions"] = "solutions"
@@ -196,20 +194,20 @@ def open_solution_pack(
 @overload
 def read_jsonl(
     path: str | os.PathLike[str], kind: Literal["problems"] = ..., *, max_line_bytes: int = ...
-) -> Iterator[Record[AnyProblem]]: ...
+) -> Iterator[Record[Problem]]: ...
 @overload
 def read_jsonl(
     path: str | os.PathLike[str], kind: Literal["solutions"], *, max_line_bytes: int = ...
-) -> Iterator[Record[AnySolution]]: ...
+) -> Iterator[Record[Solution]]: ...
 def read_jsonl(
     path: str | os.PathLike[str], kind: Kind = "problems", *, max_line_bytes: int = MAX_LINE_BYTES
-) -> Iterator[Record[AnyProblem]] | Iterator[Record[AnySolution]]:
+) -> Iterator[Record[Problem]] | Iterator[Record[Solution]]:
     """The lines of a plain ``.jsonl`` file, checked as those of a pack but for what only metadata can tell.
 
     Raises:
         PackError: the file cannot be read, or a line is not as it should be.
     """
-    reader: LineReader[AnyProblem] = LineReader(kind, str(path), max_line_bytes, None, _raise)
+    reader: LineReader[Problem] = LineReader(kind, str(path), max_line_bytes, None, _raise)
     return reader.records(_file_chunks(Path(path)))
 
 

@@ -10,8 +10,8 @@ import hashlib
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ce_schema.problem import CudaCppProblem, CudaPythonProblem, Problem
-from ce_schema.solution import FileSolution, PatchSolution, Solution
+from ce_schema.problem import Problem
+from ce_schema.solution import Solution
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -21,7 +21,7 @@ LATER_KEYS = frozenset({"base_image"})
 
 
 @cache
-def problem_adapter() -> TypeAdapter[CudaCppProblem | CudaPythonProblem]:
+def problem_adapter() -> TypeAdapter[Problem]:
     """The validator of problem lines."""
     from pydantic import TypeAdapter
 
@@ -29,16 +29,14 @@ def problem_adapter() -> TypeAdapter[CudaCppProblem | CudaPythonProblem]:
 
 
 @cache
-def solution_adapter() -> TypeAdapter[FileSolution | PatchSolution]:
+def solution_adapter() -> TypeAdapter[Solution]:
     """The validator of solution lines."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(Solution)
 
 
-def encode_line(
-    item: CudaCppProblem | CudaPythonProblem | FileSolution | PatchSolution, *, keep_vintage: bool = False
-) -> bytes:
+def encode_line(item: Problem | Solution, *, keep_vintage: bool = False) -> bytes:
     """The line of a problem or solution, newline included.
 
     With ``keep_vintage``, a key that the format gained later and that was absent where the item was

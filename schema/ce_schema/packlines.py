@@ -11,15 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from ce_schema.diagnostics import Diagnostic, Location, Severity
 from ce_schema.jsonl import LineError, parse_line, split_lines
 from ce_schema.lines import encode_line, line_md5, problem_adapter, solution_adapter
-from ce_schema.problem import CudaCppProblem, CudaPythonProblem
-from ce_schema.solution import FileSolution, PatchSolution
+from ce_schema.problem import Problem
+from ce_schema.solution import Solution
 from ce_schema.tarstream import PackError
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-type AnyProblem = CudaCppProblem | CudaPythonProblem
-type AnySolution = FileSolution | PatchSolution
 type Kind = Literal["problems", "solutions"]
 type Report = Callable[[Diagnostic], None]
 
@@ -67,7 +65,7 @@ class Record[Item]:
     item: Item
 
 
-class LineReader[Item: (AnyProblem, AnySolution)]:
+class LineReader[Item: (Problem, Solution)]:
     """Reads the lines of one pass over a pack and checks them.
 
     Args:
@@ -154,5 +152,5 @@ class LineReader[Item: (AnyProblem, AnySolution)]:
         self._report(Diagnostic(rule, Severity.ERROR, message, location, fix))
 
 
-def _as_written(item: AnyProblem | AnySolution) -> bytes:
+def _as_written(item: Problem | Solution) -> bytes:
     return encode_line(item, keep_vintage=True)

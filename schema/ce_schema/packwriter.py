@@ -18,13 +18,13 @@ from ce_schema.lines import encode_line, line_md5, problem_adapter, solution_ada
 from ce_schema.packlines import (
     LINES_FILE,
     METADATA_FILE,
-    AnyProblem,
-    AnySolution,
     Kind,
     PackMetadata,
     ProblemPackMetadata,
     SolutionPackMetadata,
 )
+from ce_schema.problem import Problem
+from ce_schema.solution import Solution
 from ce_schema.tarwrite import memory_member, write_archive
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class WrittenPack:
 
 def write_problem_pack(
     path: str | os.PathLike[str],
-    problems: Iterable[bytes | AnyProblem],
+    problems: Iterable[bytes | Problem],
     *,
     release: str,
     created_at: str | datetime,
@@ -73,7 +73,7 @@ def write_problem_pack(
     """
     hashes: dict[str, str] = {}
 
-    def note(item: AnyProblem | AnySolution, line: bytes) -> None:
+    def note(item: Problem | Solution, line: bytes) -> None:
         if item.task_id in hashes:
             raise InputError(f"task {item.task_id} comes twice", where=str(path))
         hashes[item.task_id] = line_md5(line)
@@ -89,7 +89,7 @@ def write_problem_pack(
 
 def write_solution_pack(
     path: str | os.PathLike[str],
-    solutions: Iterable[bytes | AnySolution],
+    solutions: Iterable[bytes | Solution],
     *,
     release: str,
     created_at: str | datetime,
@@ -116,7 +116,7 @@ def write_solution_pack(
         InputError: a line is no solution or cannot be written, or the target exists.
     """
 
-    def note(item: AnyProblem | AnySolution, line: bytes) -> None:
+    def note(item: Problem | Solution, line: bytes) -> None:
         pass
 
     def metadata(count: int) -> PackMetadata:
@@ -133,8 +133,8 @@ def write_solution_pack(
 def _write(
     path: Path,
     kind: Kind,
-    items: Iterable[bytes | AnyProblem | AnySolution],
-    note: Callable[[AnyProblem | AnySolution, bytes], None],
+    items: Iterable[bytes | Problem | Solution],
+    note: Callable[[Problem | Solution, bytes], None],
     metadata: Callable[[int], PackMetadata],
     created_at: str | datetime,
     *,
@@ -166,8 +166,8 @@ def _write(
 
 
 def _item_and_line(
-    given: bytes | AnyProblem | AnySolution, adapter: TypeAdapter[Any], where: str
-) -> tuple[AnyProblem | AnySolution, bytes]:
+    given: bytes | Problem | Solution, adapter: TypeAdapter[Any], where: str
+) -> tuple[Problem | Solution, bytes]:
     """What is given, as item and as line.
 
     A finished line is parsed, and an item's line as well: what could not be read back is not written.
@@ -178,7 +178,7 @@ def _item_and_line(
             raise InputError("holds a number that is not finite, which JSON cannot say", where=where)
         if line.count(b"\n") != 1 or not line.endswith(b"\n"):
             raise InputError("is not one line that ends in a newline", where=where)
-        item: AnyProblem | AnySolution = parse_line(
+        item: Problem | Solution = parse_line(
             line, adapter, lambda item: encode_line(item, keep_vintage=True)
         )
     except (LineError, ValueError) as error:

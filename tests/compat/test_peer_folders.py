@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ce_corpus.folder import load_folder
-from ce_schema.datapack import AnyProblem, write_problem_pack
+from ce_schema.datapack import write_problem_pack
 from ce_schema.groups import published_groups
 from ce_schema.lines import encode_line, problem_adapter, solution_adapter
+from ce_schema.problem import Problem
 
 if TYPE_CHECKING:
     from conftest import Peer
@@ -33,7 +34,7 @@ def loaded(peer: Peer, tmp_path_factory: pytest.TempPathFactory) -> dict[Path, A
     return dict(zip(FOLDERS, peer.call("load_folders", *places), strict=True))
 
 
-def by_path(problem: AnyProblem) -> AnyProblem:
+def by_path(problem: Problem) -> Problem:
     """The problem with its files in one order: their loader takes that of the file system."""
     ordered = {
         name: sorted(getattr(problem, name), key=lambda file: file.path)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from strategies import PUBLIC_RELEASES, problems, solutions
 
 from ce_schema.datapack import (
-    AnyProblem,
     open_problem_pack,
     open_solution_pack,
     verify_pack,
@@ -20,7 +19,7 @@ from ce_schema.datapack import (
     write_solution_pack,
 )
 from ce_schema.lines import encode_line, line_md5, problem_adapter
-from ce_schema.problem import CudaCppProblem, Metadata
+from ce_schema.problem import CudaCppProblem, Metadata, Problem
 from ce_schema.solution import FileSolution, SourceFile
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def examples[T](strategy: st.SearchStrategy[T]) -> list[T]:
 
 
 @pytest.fixture(scope="module")
-def varied() -> list[AnyProblem]:
+def varied() -> list[Problem]:
     """Problems with every field in every form, each with an id of its own."""
     items = examples(problems())
     items += [items[0].model_copy(update={"timeout_seconds": number}) for number in FLOATS]
@@ -81,7 +80,7 @@ def varied() -> list[AnyProblem]:
 
 
 @pytest.fixture(scope="module")
-def rewritten(peer: Peer, varied: list[AnyProblem], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def rewritten(peer: Peer, varied: list[Problem], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A pack of those problems, read and written by the public evaluator."""
     folder = tmp_path_factory.mktemp("packs")
     write_problem_pack(folder / "ours.tar.gz", varied, release="2026-2", created_at=CREATED)
@@ -89,7 +88,7 @@ def rewritten(peer: Peer, varied: list[AnyProblem], tmp_path_factory: pytest.Tem
     return folder / "theirs.tar.gz"
 
 
-def test_same_problem_same_line_same_hash(rewritten: Path, varied: list[AnyProblem]) -> None:
+def test_same_problem_same_line_same_hash(rewritten: Path, varied: list[Problem]) -> None:
     with open_problem_pack(rewritten) as theirs:
         lines = [record.raw for record in theirs]
         hashes = theirs.metadata.task_id_hashes
@@ -98,7 +97,7 @@ def test_same_problem_same_line_same_hash(rewritten: Path, varied: list[AnyProbl
     assert len(lines) >= EXAMPLES
 
 
-def test_examples_cover_the_format(varied: list[AnyProblem]) -> None:
+def test_examples_cover_the_format(varied: list[Problem]) -> None:
     """The comparison above is worth as much as what it compared."""
     text = b"".join(map(encode_line, varied)).decode()
     assert {item.timing_mode.type for item in varied} == {"process", "kernels", "region", "gpu", "custom"}
@@ -114,7 +113,7 @@ def test_examples_cover_the_format(varied: list[AnyProblem]) -> None:
         assert part in text, part
 
 
-def test_their_problem_pack_is_in_order(rewritten: Path, varied: list[AnyProblem]) -> None:
+def test_their_problem_pack_is_in_order(rewritten: Path, varied: list[Problem]) -> None:
     assert [f.message for f in verify_pack(rewritten) if f.rule not in {"pack-path", "pack-task-id"}] == []
     with open_problem_pack(rewritten) as theirs:
         assert [record.item for record in theirs] == varied
@@ -172,7 +171,7 @@ def test_same_solution_same_line(peer: Peer, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("release", PUBLIC_RELEASES)
-def test_our_packs_load(peer: Peer, tmp_path: Path, varied: list[AnyProblem], release: str) -> None:
+def test_our_packs_load(peer: Peer, tmp_path: Path, varied: list[Problem], release: str) -> None:
     some = varied[:20]
     path = tmp_path / "problems.tar.gz"
     write_problem_pack(
@@ -204,7 +203,7 @@ def test_our_solution_packs_load(peer: Peer, tmp_path: Path) -> None:
 
 
 def test_lines_of_an_older_vintage_are_carried_over(
-    peer: Peer, varied: list[AnyProblem], tmp_path: Path
+    peer: Peer, varied: list[Problem], tmp_path: Path
 ) -> None:
     """A pack as releases up to 2026-1 have it; their writer adds a key to its lines, ours need not."""
     older = []

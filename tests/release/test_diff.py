@@ -13,16 +13,15 @@ from support import make_problem
 from ce_release.diff import Kind, diff_sides, field_changes, side_of
 from ce_release.packs import PackedTask, line_behaviour
 from ce_schema.lines import encode_line
-from ce_schema.packlines import AnyProblem
-from ce_schema.problem import CudaPythonProblem, Metadata
+from ce_schema.problem import CudaPythonProblem, Metadata, Problem
 from ce_schema.solution import FileSolution, SourceFile
 
 
-def tasks(*items: AnyProblem) -> dict[str, PackedTask]:
+def tasks(*items: Problem) -> dict[str, PackedTask]:
     return {item.task_id: PackedTask(encode_line(item), item) for item in items}
 
 
-def names(before: AnyProblem, after: AnyProblem) -> list[tuple[str, str]]:
+def names(before: Problem, after: Problem) -> list[tuple[str, str]]:
     return [(change.name, str(change.kind)) for change in field_changes(before, after)]
 
 
@@ -31,7 +30,7 @@ PACKS = st.lists(problems(), max_size=4, unique_by=lambda item: item.task_id)
 
 @settings(max_examples=40, deadline=None)
 @given(PACKS)
-def test_a_pack_does_not_differ_from_itself(items: list[AnyProblem]) -> None:
+def test_a_pack_does_not_differ_from_itself(items: list[Problem]) -> None:
     side = side_of(tasks(*items))
     difference = diff_sides(side, side)
     assert not difference
@@ -40,7 +39,7 @@ def test_a_pack_does_not_differ_from_itself(items: list[AnyProblem]) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(PACKS, PACKS)
-def test_the_way_back_is_the_mirror_image(one: list[AnyProblem], other: list[AnyProblem]) -> None:
+def test_the_way_back_is_the_mirror_image(one: list[Problem], other: list[Problem]) -> None:
     before, after = side_of(tasks(*one)), side_of(tasks(*other))
     there, back = diff_sides(before, after), diff_sides(after, before)
     assert (there.added, there.removed, there.same) == (back.removed, back.added, back.same)
@@ -50,9 +49,7 @@ def test_the_way_back_is_the_mirror_image(one: list[AnyProblem], other: list[Any
 
 @settings(max_examples=60, deadline=None)
 @given(problems(st.just("cub/1")), problems(st.just("cub/1")))
-def test_a_behaviour_hash_differs_just_when_a_behaviour_field_does(
-    one: AnyProblem, other: AnyProblem
-) -> None:
+def test_a_behaviour_hash_differs_just_when_a_behaviour_field_does(one: Problem, other: Problem) -> None:
     kinds = {change.kind for change in field_changes(one, other)}
     twins = any(
         len({file.path for file in files}) < len(files)
@@ -65,7 +62,7 @@ def test_a_behaviour_hash_differs_just_when_a_behaviour_field_does(
 
 @settings(max_examples=40, deadline=None)
 @given(problems(st.just("cub/1")), problems(st.just("cub/1")))
-def test_lines_differ_just_when_a_change_with_a_field_is_shown(one: AnyProblem, other: AnyProblem) -> None:
+def test_lines_differ_just_when_a_change_with_a_field_is_shown(one: Problem, other: Problem) -> None:
     difference = diff_sides(side_of(tasks(one)), side_of(tasks(other)))
     assert bool(difference.changed) == (encode_line(one) != encode_line(other))
     assert all(change.fields for change in difference.changed)

@@ -11,7 +11,8 @@ from strategies import problems
 from ce_release.export import export_records
 from ce_release.packs import load_pack
 from ce_schema.lines import encode_line
-from ce_schema.packlines import AnyProblem, Record
+from ce_schema.packlines import Record
+from ce_schema.problem import Problem
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ def test_nothing_left_is_a_finding(bare: Workshop, tmp_path: Path) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(problems(), max_size=5, unique_by=lambda item: item.task_id))
-def test_lines_with_public_names_alone_keep_their_bytes(items: list[AnyProblem]) -> None:
+def test_lines_with_public_names_alone_keep_their_bytes(items: list[Problem]) -> None:
     records = [Record(n, encode_line(item), item) for n, item in enumerate(items, 1)]
     exported = export_records(records)
     assert exported.lines == [record.raw for record in records]

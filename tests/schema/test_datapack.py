@@ -20,7 +20,6 @@ from strategies import problems, solutions
 
 from ce_schema import datapack, packlines
 from ce_schema.datapack import (
-    AnyProblem,
     PackError,
     ProblemPack,
     SolutionPack,
@@ -35,7 +34,7 @@ from ce_schema.datapack import (
 from ce_schema.diagnostics import Severity
 from ce_schema.errors import InputError
 from ce_schema.lines import encode_line, line_md5
-from ce_schema.problem import CudaCppProblem, Metadata
+from ce_schema.problem import CudaCppProblem, Metadata, Problem
 from ce_schema.solution import FileSolution, SourceFile
 
 TAR_SHA256 = "1c5d5b13384479efde6daacc5d8b1327428744cba16560e15431ed07b4dbe1fb"
@@ -269,7 +268,7 @@ def test_full_disk_is_told_and_leaves_nothing(
 
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(problems(), max_size=4, unique_by=lambda item: item.task_id))
-def test_problems_come_back(tmp_path_factory: pytest.TempPathFactory, items: list[AnyProblem]) -> None:
+def test_problems_come_back(tmp_path_factory: pytest.TempPathFactory, items: list[Problem]) -> None:
     path = tmp_path_factory.mktemp("pack") / "p.tar.gz"
     written = write_problem_pack(path, items, release="any name", created_at=CREATED)
     with open_problem_pack(path) as read:

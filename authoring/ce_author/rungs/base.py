@@ -17,7 +17,7 @@ from ce_eval.trial import MachineFailedError, StageRun, Trial
 from ce_eval.workspace import arrange
 from ce_schema.certificate import Rung, RungResult, RungStatus
 from ce_schema.grade import Outcome
-from ce_schema.solution import FileSolution, PatchSolution
+from ce_schema.solution import Solution
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Climb(AbstractContextManager["Climb"]):
     ) -> None:
         self._open.close()
 
-    def trial(self, solution: FileSolution | PatchSolution) -> Trial:
+    def trial(self, solution: Solution) -> Trial:
         """A workspace for ``solution`` that lives as long as the climb.
 
         Raises:

@@ -9,7 +9,7 @@ from ce_eval.requirements import toolkit_reason
 from ce_eval.workspace import InvalidSolutionError
 from ce_schema.certificate import Rung, RungResult
 from ce_schema.grade import Outcome
-from ce_schema.solution import FileSolution, PatchSolution
+from ce_schema.solution import Solution
 
 _WARNING = re.compile(r"(?:^|[\s:(])warning\b.*", re.IGNORECASE | re.MULTILINE)
 
@@ -35,9 +35,7 @@ def climb_build(climb: Climb) -> RungResult:
     return passed(Rung.BUILD, **{f"{name}_seconds": value for name, value in seconds.items()})
 
 
-def _build(
-    climb: Climb, name: str, solution: FileSolution | PatchSolution, seconds: dict[str, float]
-) -> str | None:
+def _build(climb: Climb, name: str, solution: Solution, seconds: dict[str, float]) -> str | None:
     """Why the solution's build is not clean, or None; keeps the reference for the rungs above."""
     try:
         trial = climb.trial(solution)

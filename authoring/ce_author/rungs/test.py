@@ -15,7 +15,7 @@ from ce_eval.workspace import InvalidSolutionError
 from ce_schema.certificate import Rung, RungResult
 from ce_schema.errors import FindingsError
 from ce_schema.grade import Outcome
-from ce_schema.solution import FileSolution, PatchSolution
+from ce_schema.solution import FileSolution, Solution
 
 STUB_FOLDER = "solutions/rejected/test_failed/stub"
 # What shows that a test looked at the stub's work and refused it.
@@ -27,7 +27,7 @@ class Case:
     """A solution whose outcome is known; ``expected`` None means: refused by the test, however."""
 
     name: str
-    solution: FileSolution | PatchSolution
+    solution: Solution
     expected: Outcome | None
 
 
@@ -105,7 +105,7 @@ def _read_case(climb: Climb, folder: Path, kind: str) -> Case | str:
         return f"{name} cannot be read: {error}"
 
 
-def _outcome(climb: Climb, solution: FileSolution | PatchSolution) -> Outcome:
+def _outcome(climb: Climb, solution: Solution) -> Outcome:
     try:
         trial = climb.trial(solution)
     except InvalidSolutionError:
